@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
+#include <vector>
 
 namespace ptlens {
 
@@ -17,6 +19,17 @@ namespace ptlens {
 // Calls `do_part` with 0 to parts - 1, each on its own thread, the first on the caller's. Returns
 // when all are done. Every part belongs to the caller's Progress (see Cancellable).
 void do_parts(std::size_t parts, const std::function<void(std::size_t)>& do_part);
+
+// Divides the units among the parts, in order: calls `use(part, slice)` for each part, on a thread
+// of its own.
+template <class Unit, class Part, class Use>
+void do_slices(std::span<const Unit> units, std::vector<Part>& parts, const Use& use) {
+  do_parts(parts.size(), [&](std::size_t part) {
+    const std::size_t begin = part * units.size() / parts.size();
+    const std::size_t end = (part + 1) * units.size() / parts.size();
+    use(parts[part], units.subspan(begin, end - begin));
+  });
+}
 
 // Calls `do_task` with 0 to tasks - 1, on at most cores() threads. Each thread takes the next task
 // when it has done one. Returns when all are done.

@@ -1,6 +1,6 @@
 #include "cache/reading/window_calls.hpp"
 
-#include "base/parallel.hpp"
+#include "cache/reading/edge_blocks.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -94,14 +94,10 @@ CallRows read_calls(const CallCache& cache, std::span<const EdgesInWindows> sets
   }
   constexpr std::size_t blocks_per_part = 500;
   std::vector<WindowFinder> parts(parts_of(blocks.size(), blocks_per_part));
-  do_parts(parts.size(), [&](std::size_t part) {
-    const std::size_t end = (part + 1) * blocks.size() / parts.size();
-    for (std::size_t at = part * blocks.size() / parts.size(); at < end; ++at) {
-      if (const auto block = cache.block(*blocks[at].entry)) {
-        parts[part].find(blocks[at], *block);
-      }
-    }
-  });
+  each_block(cache, blocks, parts,
+             [](WindowFinder& part, const WindowBlock& source, const Block& block) {
+               part.find(source, block);
+             });
   std::vector<ChosenCalls> chosen;
   for (WindowFinder& part : parts) {
     std::ranges::move(part.take(), std::back_inserter(chosen));

@@ -2,6 +2,7 @@
 #include "measure/distribution/distribution.hpp"
 
 #include "base/parallel.hpp"
+#include "cache/reading/edge_blocks.hpp"
 #include "measure/distribution/latency_bins.hpp"
 #include "measure/selection/call_selector.hpp"
 #include "measure/selection/first_calls.hpp"
@@ -38,21 +39,20 @@ Limits limits_of(const cache::CallCache& cache, std::span<const stacks::Function
     if (states.has(CallState::complete) && sums.least <= sums.most) {
       widen(sums.least, sums.most);
     }
-    for (const cache::EdgeId edge : cache.edges_to(function)) {
-      for (const cache::BlockEntry& entry : cache.blocks(edge)) {
-        limits.first = std::min(limits.first, entry.first_start);
-        limits.last = std::max(limits.last, entry.last_end);
-        const auto block = complete_only ? std::nullopt : cache.block(entry);
-        if (!block) {
-          continue;
-        }
-        block->flags.read(sized_for(entry, flags));
-        block->latency.read(sized_for(entry, latencies));
-        for (std::size_t call = 0; call < entry.calls; ++call) {
-          if (states.has(cache::state_of(flags[call]))) {
-            widen(latencies[call], latencies[call]);
-          }
-        }
+  }
+  for (const cache::EdgeBlock& source : cache::blocks_to(cache, functions)) {
+    const cache::BlockEntry& entry = *source.entry;
+    limits.first = std::min(limits.first, entry.first_start);
+    limits.last = std::max(limits.last, entry.last_end);
+    const auto block = complete_only ? std::nullopt : cache.block(entry);
+    if (!block) {
+      continue;
+    }
+    block->flags.read(sized_for(entry, flags));
+    block->latency.read(sized_for(entry, latencies));
+    for (std::size_t call = 0; call < entry.calls; ++call) {
+      if (states.has(cache::state_of(flags[call]))) {
+        widen(latencies[call], latencies[call]);
       }
     }
   }

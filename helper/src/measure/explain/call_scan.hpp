@@ -1,8 +1,8 @@
 // Reads the calls of edges one after the other, with the columns that explanations need.
 #pragma once
 
-#include "base/parallel.hpp"
 #include "cache/reading/call_columns.hpp"
+#include "cache/reading/edge_blocks.hpp"
 #include "stacks/calls/call.hpp"
 
 #include <cstddef>
@@ -32,21 +32,17 @@ enum class ScanColumns : std::uint8_t {
   all,
 };
 
-// Gives every call of the block to `take`; none of a damaged block. `columns` is overwritten.
+// Gives every call of the block to `take`. `columns` is overwritten.
 template <ScanColumns read, class Take>
-void scan_block(const cache::CallCache& cache, const cache::BlockEntry& entry,
+void scan_block(const cache::BlockEntry& entry, const cache::Block& block,
                 cache::CallColumns& columns, const Take& take) {
-  const auto block = cache.block(entry);
-  if (!block) {
-    return;
-  }
   if constexpr (read == ScanColumns::states) {
-    columns.read_states(entry, *block);
+    columns.read_states(entry, block);
   } else {
-    columns.read(entry, *block);
+    columns.read(entry, block);
   }
   if constexpr (read == ScanColumns::all) {
-    columns.read_times(entry, *block);
+    columns.read_times(entry, block);
   }
   [[maybe_unused]] std::size_t extra = 0;
   for (std::size_t at = 0; at < entry.calls; ++at) {
@@ -61,8 +57,8 @@ void scan_block(const cache::CallCache& cache, const cache::BlockEntry& entry,
       call.parent = distance == 0 ? stacks::CallId::none : stacks::CallId{order - distance};
       call.latency = columns.latencies[at];
       if ((flags & cache::extra_bit) != 0 && extra < entry.extras) {
-        call.blocked = block->blocked[extra];
-        call.preempted = block->preempted[extra];
+        call.blocked = block.blocked[extra];
+        call.preempted = block.preempted[extra];
         ++extra;
       }
     }
@@ -79,42 +75,31 @@ template <ScanColumns read = ScanColumns::durations, class Take>
 void scan_calls(const cache::CallCache& cache, cache::EdgeId edge, const Take& take) {
   cache::CallColumns columns;
   for (const cache::BlockEntry& entry : cache.blocks(edge)) {
-    scan_block<read>(cache, entry, columns, take);
-  }
-}
-
-// A block of calls on an edge.
-struct EdgeBlock {
-  cache::EdgeId edge{};
-  const cache::BlockEntry* entry = nullptr;
-};
-
-// Returns the blocks of the calls of a function.
-[[nodiscard]] inline std::vector<EdgeBlock> blocks_to(const cache::CallCache& cache,
-                                                      stacks::FunctionId function) {
-  std::vector<EdgeBlock> blocks;
-  for (const cache::EdgeId edge : cache.edges_to(function)) {
-    for (const cache::BlockEntry& entry : cache.blocks(edge)) {
-      blocks.push_back({.edge = edge, .entry = &entry});
+    if (const auto block = cache.block(entry)) {
+      scan_block<read>(entry, *block, columns, take);
     }
   }
-  return blocks;
 }
 
 // Scans blocks on several threads: calls `take(part, edge, call)` with an element of `parts`, one
 // for each thread.
 template <ScanColumns read, class Part, class Take>
-void scan_blocks(const cache::CallCache& cache, std::span<const EdgeBlock> blocks,
+void scan_blocks(const cache::CallCache& cache, const std::vector<cache::EdgeBlock>& blocks,
                  std::vector<Part>& parts, const Take& take) {
-  do_parts(parts.size(), [&](std::size_t number) {
-    Part& part = parts[number];
-    cache::CallColumns columns;
-    const std::size_t end = (number + 1) * blocks.size() / parts.size();
-    for (std::size_t at = number * blocks.size() / parts.size(); at < end; ++at) {
-      scan_block<read>(cache, *blocks[at].entry, columns,
-                       [&](const ScannedCall& call) { take(part, blocks[at].edge, call); });
-    }
-  });
+  struct Scan {
+    Part* part;
+    cache::CallColumns columns = {};
+  };
+  std::vector<Scan> scans;
+  for (Part& part : parts) {
+    scans.push_back({.part = &part});
+  }
+  cache::each_block(cache, blocks, scans,
+                    [&](Scan& scan, const cache::EdgeBlock& source, const cache::Block& block) {
+                      scan_block<read>(
+                          *source.entry, block, scan.columns,
+                          [&](const ScannedCall& call) { take(*scan.part, source.edge, call); });
+                    });
 }
 
 } // namespace ptlens::measure

@@ -68,7 +68,7 @@ void read_calls(const Measurement& measurement, stacks::FunctionId function,
                 const cache::OrderSet* accepted, const cache::OrderSet* slow,
                 stacks::CallStates states, FunctionCalls& calls) {
   const cache::CallCache& cache = *measurement.cache;
-  const std::vector<EdgeBlock> blocks = blocks_to(cache, function);
+  const std::vector<cache::EdgeBlock> blocks = cache::blocks_to(cache, {&function, 1});
   struct Part {
     std::uint64_t left_out = 0;
     CountedValues uncertainties = {};

@@ -3,7 +3,7 @@
 // not read, unless a point is in no such call.
 #include "measure/places/innermost_calls.hpp"
 
-#include "base/parallel.hpp"
+#include "cache/reading/edge_blocks.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -148,14 +148,10 @@ std::vector<Innermost> search(const Measurement& measurement, std::span<const ca
   const std::vector<Source> sources = sources_of(measurement, edges, points, among);
   constexpr std::size_t blocks_per_part = 500;
   std::vector<Searcher> parts(parts_of(sources.size(), blocks_per_part), Searcher(points, among));
-  do_parts(parts.size(), [&](std::size_t part) {
-    const std::size_t end = (part + 1) * sources.size() / parts.size();
-    for (std::size_t at = part * sources.size() / parts.size(); at < end; ++at) {
-      if (const auto block = cache.block(*sources[at].entry)) {
-        parts[part].search(sources[at], *block);
-      }
-    }
-  });
+  cache::each_block(cache, sources, parts,
+                    [](Searcher& part, const Source& source, const cache::Block& block) {
+                      part.search(source, block);
+                    });
   std::vector<Innermost> found = parts.front().found();
   for (const Searcher& part : std::span(parts).subspan(1)) {
     for (std::size_t point = 0; point < points.size(); ++point) {

@@ -1,6 +1,7 @@
 #include "measure/selection/call_numbers.hpp"
 
 #include "cache/reading/call_columns.hpp"
+#include "cache/reading/edge_blocks.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -32,19 +33,16 @@ std::vector<std::uint64_t> call_numbers(const Measurement& measurement,
   std::vector<std::uint64_t> before(keys.size() + 1);
   const cache::CallCache& cache = *measurement.cache;
   cache::CallStarts calls_of_block;
-  for (const stacks::FunctionId function : functions) {
-    for (const cache::EdgeId edge : cache.edges_to(function)) {
-      for (const cache::BlockEntry& entry : cache.blocks(edge)) {
-        const std::size_t first = after({entry.first_start, 0, 0});
-        if (first == after({entry.last_end, UINT32_MAX, UINT32_MAX})) {
-          before[first] += entry.calls;
-          continue;
-        }
-        const std::size_t readable = calls_of_block.read(cache, entry) ? entry.calls : 0;
-        for (std::size_t call = 0; call < readable; ++call) {
-          ++before[after({calls_of_block.starts[call], entry.thread, calls_of_block.orders[call]})];
-        }
-      }
+  for (const cache::EdgeBlock& source : cache::blocks_to(cache, functions)) {
+    const cache::BlockEntry& entry = *source.entry;
+    const std::size_t first = after({entry.first_start, 0, 0});
+    if (first == after({entry.last_end, UINT32_MAX, UINT32_MAX})) {
+      before[first] += entry.calls;
+      continue;
+    }
+    const std::size_t readable = calls_of_block.read(cache, entry) ? entry.calls : 0;
+    for (std::size_t call = 0; call < readable; ++call) {
+      ++before[after({calls_of_block.starts[call], entry.thread, calls_of_block.orders[call]})];
     }
   }
   std::vector<std::uint64_t> numbers(calls.size());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/parallel.hpp"
+#include "cache/reading/edge_blocks.hpp"
 #include "measure/measurement.hpp"
 #include "measure/selection/conditions.hpp"
 #include "measure/selection/reason_times.hpp"
@@ -58,44 +59,29 @@ template <class Part, class Use>
 void each_judged_block(const Measurement& measurement,
                        std::span<const stacks::FunctionId> functions, const Selection& selection,
                        std::vector<Part>& parts, const Use& use) {
-  struct Source {
-    cache::EdgeId edge{};
-    const cache::BlockEntry* entry = nullptr;
-  };
   const cache::CallCache& cache = *measurement.cache;
-  std::vector<Source> sources;
-  for (const stacks::FunctionId function : functions) {
-    for (const cache::EdgeId edge : cache.edges_to(function)) {
-      for (const cache::BlockEntry& entry : cache.blocks(edge)) {
-        sources.push_back({.edge = edge, .entry = &entry});
-      }
-    }
-  }
+  std::vector<cache::EdgeBlock> blocks = cache::blocks_to(cache, functions);
   const CallSelector model(measurement, functions, selection);
-  const auto run = [&](std::size_t number, std::span<const Source> some) {
+  const auto run = [&](Part& part, std::span<const cache::EdgeBlock> some) {
     CallSelector selector = model;
     std::optional<std::uint32_t> thread;
-    for (const Source& source : some) {
-      if (selector.needs_threads() && thread != source.entry->thread) {
-        thread = source.entry->thread;
+    for (const auto& [edge, entry] : some) {
+      if (selector.needs_threads() && thread != entry->thread) {
+        thread = entry->thread;
         selector.enter(*thread);
       }
-      if (const auto block = cache.block(*source.entry)) {
-        use(parts[number], source.edge, *source.entry, *block,
-            selector.judge(source.edge, *source.entry, *block));
+      if (const auto block = cache.block(*entry)) {
+        use(part, edge, *entry, *block, selector.judge(edge, *entry, *block));
       }
     }
   };
   if (model.needs_threads()) {
-    std::ranges::stable_sort(sources, {}, [](const Source& each) { return each.entry->thread; });
-    run(0, sources);
-    return;
+    std::ranges::stable_sort(blocks, {},
+                             [](const cache::EdgeBlock& each) { return each.entry->thread; });
+    run(parts.front(), blocks);
+  } else {
+    do_slices(std::span<const cache::EdgeBlock>(blocks), parts, run);
   }
-  do_parts(parts.size(), [&](std::size_t number) {
-    const std::size_t begin = number * sources.size() / parts.size();
-    const std::size_t end = (number + 1) * sources.size() / parts.size();
-    run(number, std::span(sources).subspan(begin, end - begin));
-  });
 }
 
 } // namespace ptlens::measure

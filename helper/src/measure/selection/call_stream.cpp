@@ -17,16 +17,13 @@ CallStream::CallStream(const Measurement& measurement,
     accepted_ = select_calls(measurement, functions, selection, states_);
   }
   std::uint64_t calls = 0;
-  for (const stacks::FunctionId function : functions) {
-    for (const cache::EdgeId edge : cache_.edges_to(function)) {
-      for (const cache::BlockEntry& entry : cache_.blocks(edge)) {
-        if (cache_.block(entry)) {
-          sources_.push_back({.edge = edge, .entry = &entry});
-          begin_ = std::min(begin_, entry.first_start);
-          last_ = std::max(last_, entry.last_end);
-          calls += entry.calls;
-        }
-      }
+  for (const cache::EdgeBlock& source : cache::blocks_to(cache_, functions)) {
+    const cache::BlockEntry& entry = *source.entry;
+    if (cache_.block(entry)) {
+      sources_.push_back(source);
+      begin_ = std::min(begin_, entry.first_start);
+      last_ = std::max(last_, entry.last_end);
+      calls += entry.calls;
     }
   }
   if (calls > 0) {
@@ -69,7 +66,7 @@ std::optional<CallSubset> CallStream::next() {
 // can be made shorter.
 bool CallStream::find(std::uint64_t end) {
   found_.clear();
-  for (const Source& source : sources_) {
+  for (const cache::EdgeBlock& source : sources_) {
     if (source.entry->first_start < end && source.entry->last_end >= begin_) {
       find_in(source, end);
       if (found_.size() > rows_ && length_ > 1) {
@@ -80,7 +77,7 @@ bool CallStream::find(std::uint64_t end) {
   return true;
 }
 
-void CallStream::find_in(const Source& source, std::uint64_t end) {
+void CallStream::find_in(const cache::EdgeBlock& source, std::uint64_t end) {
   const cache::BlockEntry& entry = *source.entry;
   const auto block = cache_.block(entry);
   if (!block) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cache/reading/call_rows.hpp"
+#include "cache/reading/edge_blocks.hpp"
 #include "cache/reading/order_set.hpp"
 #include "measure/measurement.hpp"
 #include "measure/selection/call_subset.hpp"
@@ -30,10 +31,6 @@ public:
   [[nodiscard]] std::optional<CallSubset> next();
 
 private:
-  struct Source {
-    cache::EdgeId edge{};
-    const cache::BlockEntry* entry = nullptr;
-  };
   struct Found {
     std::uint64_t start = 0;
     std::uint32_t thread = 0;
@@ -42,13 +39,13 @@ private:
   };
 
   [[nodiscard]] bool find(std::uint64_t end);
-  void find_in(const Source& source, std::uint64_t end);
+  void find_in(const cache::EdgeBlock& source, std::uint64_t end);
 
   const cache::CallCache& cache_;
   stacks::CallStates states_;
   std::size_t rows_;
   std::optional<cache::OrderSet> accepted_; // nothing: all
-  std::vector<Source> sources_;
+  std::vector<cache::EdgeBlock> sources_;
   std::uint64_t begin_ = UINT64_MAX; // of the window
   std::uint64_t length_ = 1;
   std::uint64_t last_ = 0; // no call starts later

@@ -1,7 +1,7 @@
 #include "measure/timeline/typical_calls.hpp"
 
 #include "base/distance.hpp"
-#include "base/parallel.hpp"
+#include "cache/reading/edge_blocks.hpp"
 #include "measure/statistics/value_at_rank.hpp"
 
 #include <fmt/format.h>
@@ -17,25 +17,15 @@ namespace ptlens::measure {
 
 namespace {
 
-struct FunctionBlock {
-  cache::EdgeId edge{};
-  const cache::BlockEntry* entry = nullptr;
-};
-
-std::vector<FunctionBlock> blocks_of(const Measurement& measurement, stacks::FunctionId function) {
-  std::vector<FunctionBlock> blocks;
-  for (const cache::EdgeId edge : measurement.cache->edges_to(function)) {
-    for (const cache::BlockEntry& entry : measurement.cache->blocks(edge)) {
-      blocks.push_back({.edge = edge, .entry = &entry});
-    }
-  }
-  return blocks;
+std::vector<cache::EdgeBlock> blocks_of(const Measurement& measurement,
+                                        stacks::FunctionId function) {
+  return cache::blocks_to(*measurement.cache, {&function, 1});
 }
 
 // Reads where the calls of a block are stored, and when they ran.
 class StoredCalls {
 public:
-  void read(const FunctionBlock& source, const cache::Block& block) {
+  void read(const cache::EdgeBlock& source, const cache::Block& block) {
     source_ = source;
     const cache::BlockEntry& entry = *source.entry;
     block.read_starts(entry, sized_for(entry, starts_));
@@ -56,7 +46,7 @@ public:
   }
 
 private:
-  FunctionBlock source_;
+  cache::EdgeBlock source_;
   std::vector<std::uint64_t> starts_;
   std::vector<std::uint64_t> walls_;
   std::vector<std::uint32_t> orders_;
@@ -84,23 +74,9 @@ struct CompleteCalls {
 
 constexpr std::size_t calls_per_part = 250'000;
 
-// Calls `use(part, source, block)` for each block that is not damaged.
-template <class Part, class Use>
-void each_function_block(const cache::CallCache& cache, std::span<const FunctionBlock> blocks,
-                         std::vector<Part>& parts, const Use& use) {
-  do_parts(parts.size(), [&](std::size_t part) {
-    const std::size_t end = (part + 1) * blocks.size() / parts.size();
-    for (std::size_t at = part * blocks.size() / parts.size(); at < end; ++at) {
-      if (const auto block = cache.block(*blocks[at].entry)) {
-        use(parts[part], blocks[at], *block);
-      }
-    }
-  });
-}
-
-std::size_t count_calls(std::span<const FunctionBlock> blocks) {
+std::size_t count_calls(const std::vector<cache::EdgeBlock>& blocks) {
   std::size_t calls = 0;
-  for (const FunctionBlock& each : blocks) {
+  for (const cache::EdgeBlock& each : blocks) {
     calls += each.entry->calls;
   }
   return calls;
@@ -114,11 +90,12 @@ struct Middle { // latencies, ns
 
 // Returns the percentiles of the complete calls other than `call`; nothing where there are none.
 std::optional<Middle> middle_of(const cache::CallCache& cache,
-                                std::span<const FunctionBlock> blocks, const StoredCall& call) {
+                                const std::vector<cache::EdgeBlock>& blocks,
+                                const StoredCall& call) {
   std::vector<CompleteCalls> parts(parts_of(count_calls(blocks), calls_per_part));
-  each_function_block(
+  cache::each_block(
       cache, blocks, parts,
-      [&](CompleteCalls& part, const FunctionBlock& source, const cache::Block& block) {
+      [&](CompleteCalls& part, const cache::EdgeBlock& source, const cache::Block& block) {
         part.read(*source.entry, block);
         for (std::uint32_t at = 0; at < source.entry->calls; ++at) {
           if (part.is_complete(at) && !is_same(call.ref, *source.entry, at)) {
@@ -213,7 +190,7 @@ std::optional<StoredCall> find_call(const Measurement& measurement, stacks::Func
                                     const CallName& name) {
   std::optional<StoredCall> found;
   StoredCalls stored;
-  for (const FunctionBlock& source : blocks_of(measurement, function)) {
+  for (const cache::EdgeBlock& source : blocks_of(measurement, function)) {
     const cache::BlockEntry& entry = *source.entry;
     if (measurement.threads[entry.thread].tid != name.tid || name.start < entry.first_start ||
         name.start > entry.last_end) {
@@ -238,7 +215,7 @@ std::optional<std::uint64_t> nearest_start(const Measurement& measurement,
                                            stacks::FunctionId function, const CallName& name) {
   std::optional<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> nearest;
   std::vector<std::uint64_t> starts;
-  for (const FunctionBlock& source : blocks_of(measurement, function)) {
+  for (const cache::EdgeBlock& source : blocks_of(measurement, function)) {
     const cache::BlockEntry& entry = *source.entry;
     const auto block = measurement.threads[entry.thread].tid == name.tid
                            ? measurement.cache->block(entry)
@@ -258,41 +235,41 @@ std::optional<std::uint64_t> nearest_start(const Measurement& measurement,
 std::vector<StoredCall> typical_calls(const Measurement& measurement, stacks::FunctionId function,
                                       const StoredCall& call, std::size_t most) {
   const cache::CallCache& cache = *measurement.cache;
-  const std::vector<FunctionBlock> blocks = blocks_of(measurement, function);
+  const std::vector<cache::EdgeBlock> blocks = blocks_of(measurement, function);
   const auto middle = middle_of(cache, blocks, call);
   if (!middle) {
     return {};
   }
   std::vector<Search> parts(parts_of(count_calls(blocks), calls_per_part), Search(most));
-  each_function_block(cache, blocks, parts,
-                      [&](Search& part, const FunctionBlock& source, const cache::Block& block) {
-                        const cache::BlockEntry& entry = *source.entry;
-                        const auto bounds = block.latency.bounds();
-                        Candidate like{.other_caller = cache.edge(source.edge).site !=
-                                                       cache.edge(call.ref.edge).site,
-                                       .other_thread = entry.thread != call.ref.block->thread,
-                                       .call = {}};
-                        if (bounds.most < middle->low || bounds.least > middle->high ||
+  cache::each_block(cache, blocks, parts,
+                    [&](Search& part, const cache::EdgeBlock& source, const cache::Block& block) {
+                      const cache::BlockEntry& entry = *source.entry;
+                      const auto bounds = block.latency.bounds();
+                      Candidate like{.other_caller = cache.edge(source.edge).site !=
+                                                     cache.edge(call.ref.edge).site,
+                                     .other_thread = entry.thread != call.ref.block->thread,
+                                     .call = {}};
+                      if (bounds.most < middle->low || bounds.least > middle->high ||
+                          !part.best.may_take(like, entry.thread, entry.first_start)) {
+                        return;
+                      }
+                      part.calls.read(entry, block);
+                      bool read = false;
+                      for (std::uint32_t at = 0; at < entry.calls; ++at) {
+                        like.latency = part.calls.values[at];
+                        like.distance = distance(like.latency, middle->median);
+                        if (like.latency < middle->low || like.latency > middle->high ||
+                            !part.calls.is_complete(at) || is_same(call.ref, entry, at) ||
                             !part.best.may_take(like, entry.thread, entry.first_start)) {
-                          return;
+                          continue;
                         }
-                        part.calls.read(entry, block);
-                        bool read = false;
-                        for (std::uint32_t at = 0; at < entry.calls; ++at) {
-                          like.latency = part.calls.values[at];
-                          like.distance = distance(like.latency, middle->median);
-                          if (like.latency < middle->low || like.latency > middle->high ||
-                              !part.calls.is_complete(at) || is_same(call.ref, entry, at) ||
-                              !part.best.may_take(like, entry.thread, entry.first_start)) {
-                            continue;
-                          }
-                          if (!std::exchange(read, true)) {
-                            part.stored.read(source, block);
-                          }
-                          like.call = part.stored.at(at);
-                          part.best.take(like);
+                        if (!std::exchange(read, true)) {
+                          part.stored.read(source, block);
                         }
-                      });
+                        like.call = part.stored.at(at);
+                        part.best.take(like);
+                      }
+                    });
   Best best(most);
   for (const Search& part : parts) {
     for (const Candidate& each : part.best.found()) {

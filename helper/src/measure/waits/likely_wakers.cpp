@@ -1,6 +1,7 @@
 #include "measure/waits/likely_wakers.hpp"
 
 #include "cache/reading/call_columns.hpp"
+#include "cache/reading/edge_blocks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,16 +40,15 @@ void LikelyWakers::read() {
     if (!releases(measurement_.functions[function].name)) {
       continue;
     }
-    for (const cache::EdgeId edge : cache.edges_to(function)) {
-      for (const cache::BlockEntry& entry : cache.blocks(edge)) {
-        const std::size_t readable = calls.read(cache, entry) ? entry.calls : 0;
-        for (std::size_t call = 0; call < readable; ++call) {
-          releases_.push_back({.start = calls.starts[call],
-                               .thread = entry.thread,
-                               .order = calls.orders[call],
-                               .site = cache.edge(edge).site,
-                               .function = function});
-        }
+    for (const cache::EdgeBlock& source : cache::blocks_to(cache, {&function, 1})) {
+      const cache::BlockEntry& entry = *source.entry;
+      const std::size_t readable = calls.read(cache, entry) ? entry.calls : 0;
+      for (std::size_t call = 0; call < readable; ++call) {
+        releases_.push_back({.start = calls.starts[call],
+                             .thread = entry.thread,
+                             .order = calls.orders[call],
+                             .site = cache.edge(source.edge).site,
+                             .function = function});
       }
     }
   }
