@@ -2,11 +2,11 @@
 #include "export/calls.hpp"
 
 #include "export/json/json.hpp"
+#include "export/json/json_text.hpp"
 #include "export/text/units.hpp"
 #include "measure/selection/caller.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <optional>
 
@@ -76,32 +76,51 @@ std::string csv_bounds(const CallFigures& figures) {
 void write_calls_json_lines(std::ostream& out, const measure::Measurement& measurement,
                             const measure::CallSubset& calls, bool with_function) {
   const stacks::CallTable& table = calls.calls();
+  constexpr std::size_t enough = 1U << 16U; // bytes
+  JsonRows lines(JsonRows::Between::lines);
   each_line(measurement, calls, [&](std::uint32_t call, const CallLine& found) {
     const auto& [tid, caller, site, figures] = found;
-    Json line = {{"tid", tid},
-                 {"start", table.start[call]},
-                 {"latency", json_of(figures.latency)},
-                 {"resolution", figures.within},
-                 {"off_cpu", table.off_cpu(call)},
-                 {"self", json_of(figures.self)},
-                 {"caller", caller != nullptr ? Json(caller->name) : Json(nullptr)},
-                 {"call_site", site != nullptr ? Json(hexadecimal(site->address)) : Json(nullptr)},
-                 {"state", word(table.state[call])},
-                 {"tail_call", table.tail_call[call] != 0},
-                 {"blocked", table.blocked[call]},
-                 {"preempted", table.preempted[call]}};
+    lines.begin();
+    lines.field("tid", tid);
+    lines.field("start", table.start[call]);
+    lines.field("latency", figures.latency);
+    lines.field("resolution", figures.within);
+    lines.field("off_cpu", table.off_cpu(call));
+    lines.field("self", figures.self);
+    if (caller != nullptr) {
+      lines.field("caller", caller->name);
+    } else {
+      lines.field("caller", nullptr);
+    }
+    if (site != nullptr) {
+      lines.field("call_site", hexadecimal(site->address));
+    } else {
+      lines.field("call_site", nullptr);
+    }
+    lines.field("state", word(table.state[call]));
+    lines.field("tail_call", table.tail_call[call] != 0);
+    lines.field("blocked", table.blocked[call]);
+    lines.field("preempted", table.preempted[call]);
     if (measurement.is_corrected()) {
-      line["raw_latency"] = json_of(figures.raw_latency);
-      line["bounds"] = bounds_json(figures);
+      lines.field("raw_latency", figures.raw_latency);
+      if (figures.bounds) {
+        lines.field("bounds", figures.bounds->first, figures.bounds->second);
+      } else {
+        lines.field("bounds", nullptr);
+      }
     }
     if (with_function) {
       const stacks::FunctionInfo& function = measurement.functions[table.function[call]];
-      line["function"] = function.name;
-      line["binary"] = function.binary;
-      line["address"] = hexadecimal(function.address);
+      lines.field("function", function.name);
+      lines.field("binary", function.binary);
+      lines.field("address", hexadecimal(function.address));
     }
-    out << dump(line) << '\n';
+    lines.end();
+    if (lines.size() >= enough) {
+      out << lines.take_lines();
+    }
   });
+  out << lines.take_lines();
 }
 
 void write_calls_csv_header(std::ostream& out, const measure::Measurement& measurement,

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace ptlens::exporting {
@@ -27,6 +28,29 @@ TEST(JsonRows, RowsWithObjects) {
   EXPECT_EQ(dump(rows.take()),
             R"([{"inside":{"number":7,"none":null},"name":"f","empty":{}},)"
             R"({"inside":{"number":18446744073709551615,"none":null},"name":"f","empty":{}}])");
+}
+
+TEST(JsonRows, LinesAreTakenSomeAtATime) {
+  JsonRows rows(JsonRows::Between::lines);
+  EXPECT_EQ(rows.take_lines(), "");
+  rows.begin();
+  rows.field("tid", std::int32_t{-1});
+  rows.field("tail_call", false);
+  rows.begin("inside");
+  rows.end();
+  rows.end();
+  rows.begin();
+  rows.field("self", std::optional<std::uint64_t>());
+  rows.field("bounds", 3, std::nullopt);
+  rows.end();
+  EXPECT_EQ(rows.take_lines(), "{\"tid\":-1,\"tail_call\":false,\"inside\":{}}\n"
+                               "{\"self\":null,\"bounds\":[3,null]}\n");
+  rows.begin();
+  rows.field("self", std::optional<std::uint64_t>(5));
+  rows.field("bounds", 3, 4);
+  rows.end();
+  EXPECT_EQ(rows.take_lines(), "{\"self\":5,\"bounds\":[3,4]}\n");
+  EXPECT_EQ(rows.take_lines(), "");
 }
 
 TEST(JsonRows, NoRows) {

@@ -510,7 +510,7 @@ Json functions_json(const measure::Measurement& measurement,
       rows.field("self", nullptr);
     }
     if (row.self_known && row.self_at_most) {
-      rows.flag("self_at_most");
+      rows.field("self_at_most", true);
     }
     rows.field("off_cpu", row.off_cpu);
     if (row.mean_within > 0) {

@@ -52,7 +52,7 @@ std::string dump(const Json& json) {
 
 void JsonRows::open() {
   if (text_.back() == '}') {
-    put(',');
+    put(static_cast<char>(between_));
   }
   put('{');
 }
@@ -66,10 +66,26 @@ void JsonRows::key(std::string_view name) {
   put("\":");
 }
 
-void JsonRows::field(std::string_view name, std::uint64_t value) {
+void JsonRows::field(std::string_view name, std::optional<std::uint64_t> value) {
+  if (value) {
+    field(name, *value);
+  } else {
+    field(name, nullptr);
+  }
+}
+
+void JsonRows::field(std::string_view name, std::uint64_t first,
+                     std::optional<std::uint64_t> second) {
   key(name);
-  const fmt::format_int digits(value);
-  put(std::string_view(digits.data(), digits.size()));
+  put('[');
+  number(first);
+  put(',');
+  if (second) {
+    number(*second);
+  } else {
+    put("null");
+  }
+  put(']');
 }
 
 void JsonRows::field(std::string_view name, double value) {
@@ -104,14 +120,18 @@ void JsonRows::field(std::string_view name, std::nullptr_t /*value*/) {
   put("null");
 }
 
-void JsonRows::flag(std::string_view name) {
-  key(name);
-  put("true");
-}
-
 Json JsonRows::take() {
   put(']');
   return Json::binary(std::move(text_));
+}
+
+std::string JsonRows::take_lines() {
+  std::string lines(text_.begin() + 1, text_.end());
+  text_.resize(1);
+  if (!lines.empty()) {
+    lines += '\n';
+  }
+  return lines;
 }
 
 } // namespace ptlens::exporting
