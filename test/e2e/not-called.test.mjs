@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { json, noProbes, ptlens, simulator, temporaryFolder } from "./support.mjs";
+import { json, noProbes, ptlens, run, simulator, temporaryFolder } from "./support.mjs";
 
 const noSimulator = existsSync(simulator) ? false : `${simulator} is not built`;
 const busyCalls = 40;
@@ -13,12 +13,13 @@ function makeProgram(folder) {
   const source = path.join(folder, "quiet.c");
   const program = path.join(folder, "quiet");
   const text = `static volatile int sum;
-__attribute__((noipa)) void quiet(int value) { sum += value; }
-__attribute__((noipa)) void idle(int value) { sum -= value; }
-__attribute__((noipa)) void busy(int value) { sum ^= value; }
+__attribute__((noipa)) void quiet(int value) { sum += value; sum ^= value; sum -= 1; }
+__attribute__((noipa)) void idle(int value) { sum -= value; sum ^= value; sum -= 2; }
+__attribute__((noipa)) void busy(int value) { sum ^= value; sum ^= value; sum -= 3; }
+__attribute__((noipa)) void tiny(void) {}
 int main(int count, char **arguments) {
   for (int i = 0; i < ${busyCalls}; ++i) busy(i);
-  if (count > 5) { quiet(count); idle(count); }
+  if (count > 5) { quiet(count); idle(count); tiny(); }
   return arguments == 0;
 }
 `;
@@ -29,6 +30,7 @@ int main(int count, char **arguments) {
 
 const backends = [
   { name: "probes", skip: noProbes, options: ["--backend", "uprobe"] },
+  { name: "uftrace", skip: run("uftrace", ["--version"]).status === 0 ? false : "uftrace is not installed", options: ["--backend", "uftrace"] },
   { name: "a trace", skip: noSimulator, options: ["--backend", "intel_pt", "--perf", simulator] },
 ];
 
@@ -51,3 +53,14 @@ for (const { name, skip, options } of backends) {
     if (name === "probes") assert.equal(report("main").not_called, undefined);
   });
 }
+
+test("a function that uftrace could not patch is not said to be one that was not called", { skip: backends[1].skip }, (t) => {
+  const folder = temporaryFolder(t);
+  const { program } = makeProgram(folder);
+  const recording = path.join(folder, "recording");
+  const recorded = ptlens(["record", ...backends[1].options, "--function", "busy", "--function", "tiny", "-o", recording, "--", program]);
+  assert.equal(recorded.status, 0, recorded.stderr);
+  const { status, stderr } = ptlens(["report", recording, "--function", "tiny"]);
+  assert.equal(status, 1, stderr);
+  assert.match(stderr, /could not patch/);
+});

@@ -6,9 +6,9 @@
 // of it to another. It is executed again where a jump leads backward, as in a loop on one line.
 #pragma once
 
-#include "flow/switches/context_switches.hpp"
 #include "line_time/possible_times.hpp"
 #include "line_time/timed_lines.hpp"
+#include "perfdata/contents/context_switches.hpp"
 #include "stacks/threads/thread_calls.hpp"
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace ptlens::line_time {
 class LineWalk final : public stacks::ThreadCalls {
 public:
   // The references must outlive the object.
-  LineWalk(TimedLines& lines, const flow::ContextSwitches& context_switches, std::int32_t tid)
+  LineWalk(TimedLines& lines, const perfdata::ContextSwitches& context_switches, std::int32_t tid)
       : lines_(&lines), times_(lines.sets(), lines.times, context_switches.off_cpu_clock(tid)) {}
 
   void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) override;

@@ -6,8 +6,8 @@
 // that contain it.
 #pragma once
 
-#include "flow/switches/context_switches.hpp"
 #include "line_time/line_sets.hpp"
+#include "perfdata/contents/context_switches.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ class PossibleTimes {
 public:
   // Adds the times of one thread in ns to `times`, by number of set, without the time in which the
   // thread was switched out. The references must outlive the object.
-  PossibleTimes(LineSets& sets, std::vector<std::uint64_t>& times, flow::OffCpuClock off_cpu)
+  PossibleTimes(LineSets& sets, std::vector<std::uint64_t>& times, perfdata::OffCpuClock off_cpu)
       : sets_(&sets), times_(&times), off_cpu_(off_cpu) {}
 
   // Takes the next timestamp, in [low, high] ns. Code of the set ran since the previous one.
@@ -44,7 +44,7 @@ private:
 
   LineSets* sets_;
   std::vector<std::uint64_t>* times_;
-  flow::OffCpuClock off_cpu_;
+  perfdata::OffCpuClock off_cpu_;
   std::deque<Span> spans_; // both ends ascend
   bool started_ = false;
   std::uint64_t assigned_ = 0; // all earlier time has been assigned

@@ -55,6 +55,9 @@ struct Manifest {
 inline constexpr const char* manifest_name = "manifest.json";
 // The folder of uftrace in a recording that was made with it.
 inline constexpr const char* uftrace_name = "uftrace.data";
+// The code of a note about a function that was asked for and that uftrace could not patch. Its
+// argument is the name.
+inline constexpr const char* note_without_hook = "wanted_function_without_hook";
 
 Result<void> write_manifest(const std::string& directory, const Manifest& manifest);
 Result<Manifest> read_manifest(const std::string& directory);

@@ -191,7 +191,7 @@ private:
       auto out = outs.begin();
       auto waking = wakings.begin();
       std::uint64_t before = 0; // end of the last interval
-      for (const flow::OffCpuInterval& interval : sources_.switches.intervals(tid)) {
+      for (const perfdata::OffCpuInterval& interval : sources_.switches.intervals(tid)) {
         Wait wait{.tid = tid, .begin = interval.begin, .end = interval.end};
         wait.unfinished = interval.end == UINT64_MAX;
         const SwitchOut* known = nullptr;

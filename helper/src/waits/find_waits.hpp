@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/progress.hpp"
-#include "flow/switches/context_switches.hpp"
+#include "perfdata/contents/context_switches.hpp"
 #include "perfdata/recording.hpp"
 #include "symbols/address_space.hpp"
 #include "waits/kernel_names.hpp"
@@ -17,7 +17,7 @@ namespace ptlens::waits {
 
 struct WaitSources {
   const perfdata::Recording& recording;
-  const flow::ContextSwitches& switches;
+  const perfdata::ContextSwitches& switches;
   const symbols::AddressSpaces& spaces;
   const KernelNames& kernel;
   std::optional<std::int32_t> pid = {}; // only waits of this process

@@ -95,7 +95,7 @@ export async function panelTests({ browser, sample, measured, artifacts, test })
   await test(
     "a brush in the histogram selects calls, and the copied command reports the same ones",
     async () => {
-      await brush(0.15, 0.99); // those that write the audit log, and others
+      await brush(0.3, 0.99); // those that write the audit log, and others; no bin of short calls reaches so far
       await frame.locator(".chip[data-kind=latency]").waitFor(patience);
       const { text } = await until("the report of the selection", async () => {
         const run = await copied();

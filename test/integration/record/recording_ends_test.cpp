@@ -110,30 +110,25 @@ TEST_F(Ends, ProbesOfAKilledHelperAreRemovedByTheNext) {
   const ProgramFolder folder;
   const std::string program = folder.compile("program", endless);
   Running running({program});
-  const std::string begun = folder / "begun";
-  const pid_t helper = ::fork();
-  ASSERT_GE(helper, 0);
-  if (helper == 0) {
-    Request request;
-    request.budget = 100;
-    request.pid = running.pid();
-    request.function = "work";
-    request.output = folder / "recording";
-    const Progress progress(when_recording([&begun] { std::ofstream(begun) << "begun"; }));
-    static_cast<void>(record(request, progress));
-    ::_exit(0);
-  }
-  for (int wait = 0; wait < 3000 && !std::filesystem::exists(begun); ++wait) {
+  auto helper = Child::start(
+      ChildOptions{.arguments = {PTLENS_BUILD_DIR "/ptlens", "record", "--backend", "uprobe",
+                                 "--budget", "100", "--pid", std::to_string(running.pid()),
+                                 "--function", "work", "-o", folder / "recording"}});
+  ASSERT_TRUE(helper) << helper.error().one_line();
+  const std::int32_t maker = helper->pid();
+  const auto measures = [&] {
+    return std::filesystem::exists(folder / "recording/perf.data") && probes_left(maker) >= 2;
+  };
+  for (int wait = 0; wait < 3000 && !measures() && !helper->ended(); ++wait) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  ASSERT_TRUE(std::filesystem::exists(begun));
-  EXPECT_GT(probes_left(helper), 0U);
-  ::kill(helper, SIGKILL);
-  ASSERT_EQ(::waitpid(helper, nullptr, 0), helper);
+  EXPECT_TRUE(measures()) << helper->output();
+  helper->signal(SIGKILL);
+  ASSERT_TRUE(helper->wait(std::chrono::minutes(1)));
   const auto removed = remove_stale_probes();
   ASSERT_TRUE(removed) << removed.error().one_line();
   EXPECT_GE(*removed, 2U); // entry and return
-  EXPECT_EQ(probes_left(helper), 0U);
+  EXPECT_EQ(probes_left(maker), 0U);
   EXPECT_TRUE(running.alive());
 }
 

@@ -133,7 +133,7 @@ private:
   }
 
   std::shared_ptr<const symbols::Binary> binary_;
-  flow::ContextSwitches context_switches_;
+  perfdata::ContextSwitches context_switches_;
   CallTableBuilder calls_;
   CallTable table_;
   Symbolizer symbolizer_;

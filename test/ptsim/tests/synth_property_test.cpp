@@ -103,7 +103,7 @@ Result<measure::test::MeasuredCalls> measured(const std::string& path,
     return std::unexpected(recording.error());
   }
   auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store);
-  auto context_switches = std::make_unique<flow::ContextSwitches>(recording->switches());
+  auto context_switches = std::make_unique<perfdata::ContextSwitches>(recording->switches());
   engine::LoadedRecording loaded{.path = path,
                                  .recording = std::move(*recording),
                                  .store = std::move(store),

@@ -42,7 +42,7 @@ protected:
   }
 
   stacks::CallTableBuilder builder_;
-  const flow::ContextSwitches switches_{{}};
+  const perfdata::ContextSwitches switches_{{}};
   std::deque<stacks::ProbeCalls> calls_;
   std::vector<std::int32_t> tids_; // by row
   GoroutineRows rows_{[this](std::size_t row) -> stacks::ProbeCalls& { return calls_[row]; },

@@ -65,7 +65,7 @@ protected:
   }
 
   void begin(std::span<const perfdata::Switch> switches = {}) {
-    context_switches_ = std::make_unique<flow::ContextSwitches>(switches);
+    context_switches_ = std::make_unique<perfdata::ContextSwitches>(switches);
     walk_ = std::make_unique<LineWalk>(*lines_, *context_switches_, 1);
   }
 
@@ -102,7 +102,7 @@ protected:
   std::uint64_t g_ = 0;
   symbols::AddressSpaceVersion space_;
   std::unique_ptr<TimedLines> lines_;
-  std::unique_ptr<flow::ContextSwitches> context_switches_;
+  std::unique_ptr<perfdata::ContextSwitches> context_switches_;
   std::unique_ptr<LineWalk> walk_;
 };
 

@@ -16,8 +16,8 @@ constexpr std::uint32_t away = LineSets::only_elsewhere;
 
 class Times {
 public:
-  explicit Times(std::span<const flow::OffCpuInterval> off = {})
-      : possible_(sets, times, flow::OffCpuClock(off)) {}
+  explicit Times(std::span<const perfdata::OffCpuInterval> off = {})
+      : possible_(sets, times, perfdata::OffCpuClock(off)) {}
 
   void reach(std::uint64_t low, std::uint64_t high, std::uint32_t set) {
     possible_.reach(low, high, set);
@@ -75,7 +75,7 @@ TEST(PossibleTimes, SharesWithCodeThatIsNotTimed) {
 }
 
 TEST(PossibleTimes, LeavesOffCpuTimeOut) {
-  const std::vector<flow::OffCpuInterval> off = {{.begin = 110, .end = 140, .preempted = true}};
+  const std::vector<perfdata::OffCpuInterval> off = {{.begin = 110, .end = 140, .preempted = true}};
   Times times(off);
   times.reach(100, 100, away);
   times.reach(150, 150, times.sets.of({1}));

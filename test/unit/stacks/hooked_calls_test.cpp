@@ -41,7 +41,7 @@ protected:
 
   CallTableBuilder builder_;
   CallTable table_;
-  flow::ContextSwitches context_switches_{{}};
+  perfdata::ContextSwitches context_switches_{{}};
   HookedCalls calls_{builder_.thread(0), context_switches_, 1, {.inside = 3, .around = 4}};
 };
 

@@ -76,7 +76,7 @@ protected:
   CallTable table_;
   Symbolizer symbolizer_;
   CodeFacts facts_;
-  flow::ContextSwitches context_switches_{std::span<const perfdata::Switch>()};
+  perfdata::ContextSwitches context_switches_{std::span<const perfdata::Switch>()};
   symbols::AddressSpaceVersion space_;
   CountedPlaces places_;
 };

@@ -17,7 +17,7 @@ struct Taken final : CallSink {
 
 TEST(Order, PutsLateParentsBeforeTheirChildren) {
   CallTableBuilder calls;
-  const flow::ContextSwitches context_switches({});
+  const perfdata::ContextSwitches context_switches({});
   OpenCalls open_calls(calls.thread(0), context_switches, 1);
   // Tracing begins inside c; c returns into b, b into a; b had called d meanwhile.
   const OpenCallId c = open_calls.open(2_fn, OpenCallId::none, SiteId::none, 100, false);
@@ -43,7 +43,7 @@ TEST(Order, PutsLateParentsBeforeTheirChildren) {
 
 TEST(Order, KeepsThreadsApartAndStartsAscending) {
   CallTableBuilder calls;
-  const flow::ContextSwitches context_switches({});
+  const perfdata::ContextSwitches context_switches({});
   OpenCalls one(calls.thread(1), context_switches, 11);
   OpenCalls zero(calls.thread(0), context_switches, 10);
   const auto late = one.open(5_fn, OpenCallId::none, SiteId::none, 10, false);
@@ -59,7 +59,7 @@ TEST(Order, KeepsThreadsApartAndStartsAscending) {
 
 TEST(Order, InnerActivationsAreInsideAnotherActivationOfTheirFunction) {
   CallTableBuilder calls;
-  const flow::ContextSwitches context_switches({});
+  const perfdata::ContextSwitches context_switches({});
   OpenCalls open_calls(calls.thread(0), context_switches, 1);
   const OpenCallId root = open_calls.open(0_fn, OpenCallId::none, SiteId::none, 100, false);
   const OpenCallId first = open_calls.open(1_fn, root, SiteId::none, 100, false);
@@ -84,7 +84,7 @@ TEST(Order, InnerActivationsAreInsideAnotherActivationOfTheirFunction) {
 // Most is known when a call closes; a call that became known afterwards is late.
 TEST(OpenCalls, MarksInnerActivationsAndLateCallers) {
   Taken taken;
-  const flow::ContextSwitches context_switches({});
+  const perfdata::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);
   const OpenCallId child = open_calls.open(1_fn, OpenCallId::none, SiteId::none, 100, false);
   open_calls.close(open_calls.open(2_fn, child, SiteId::none, 110, false), 120,
@@ -107,7 +107,7 @@ TEST(OpenCalls, MarksInnerActivationsAndLateCallers) {
 // A stub calls the dynamic linker, which calls strcmp, to find out that the stub leads to strcmp.
 TEST(OpenCalls, CallsFromAStubAreHandedOnOnceItsFunctionIsKnown) {
   Taken taken;
-  const flow::ContextSwitches context_switches({});
+  const perfdata::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);
   constexpr FunctionId stub = 7_fn;
   constexpr FunctionId linker = 8_fn;
@@ -133,7 +133,7 @@ TEST(OpenCalls, CallsFromAStubAreHandedOnOnceItsFunctionIsKnown) {
 
 TEST(OpenCalls, TimeOutsideUserCodeBelongsToTheCallersToo) {
   Taken taken;
-  const flow::ContextSwitches context_switches({});
+  const perfdata::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);
   const OpenCallId outer = open_calls.open(1_fn, OpenCallId::none, SiteId::none, 100, false);
   open_calls.spend_outside(outer, 5);
@@ -147,7 +147,7 @@ TEST(OpenCalls, TimeOutsideUserCodeBelongsToTheCallersToo) {
 
 TEST(OpenCalls, UncertaintyOfALatencyIsTheSumOfBothEnds) {
   Taken taken;
-  const flow::ContextSwitches context_switches({});
+  const perfdata::ContextSwitches context_switches({});
   OpenCalls open_calls(taken, context_switches, 1);
   open_calls.set_uncertainty(7);
   const OpenCallId outer = open_calls.open(1_fn, OpenCallId::none, SiteId::none, 100, false);

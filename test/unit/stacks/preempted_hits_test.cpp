@@ -55,7 +55,7 @@ public:
 
   [[nodiscard]] std::uint64_t program_ns() const { return program_ns_; }
   [[nodiscard]] CallTable calls() const {
-    const flow::ContextSwitches switches(switches_);
+    const perfdata::ContextSwitches switches(switches_);
     CallTableBuilder builder;
     ProbeCalls calls(builder.thread(0), switches, 1);
     for (const ProbeHit& hit : hits_) {
@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, PreemptedHits, testing::Range(0U, 12U));
 CallTable preempted_call(std::uint64_t out_ns, std::optional<bool> in_hit = std::nullopt) {
   const perfdata::Switch out{.time_ns = out_ns, .pid = 1, .tid = 1, .out = true, .preempted = true};
   const perfdata::Switch in{.time_ns = out_ns + 1'000'000, .pid = 1, .tid = 1};
-  const flow::ContextSwitches switches(std::vector{out, in});
+  const perfdata::ContextSwitches switches(std::vector{out, in});
   CallTableBuilder builder;
   ProbeCalls calls(builder.thread(0), switches, 1);
   calls.add({.time_ns = 1'000,

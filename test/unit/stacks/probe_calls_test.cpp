@@ -57,7 +57,7 @@ protected:
 
   CallTableBuilder builder_;
   CallTable table_;
-  flow::ContextSwitches context_switches_{{}};
+  perfdata::ContextSwitches context_switches_{{}};
   ProbeCalls calls_{builder_.thread(0), context_switches_, 1};
 };
 
@@ -320,7 +320,7 @@ TEST_F(ProbeCallsTest, ACallThatIsShorterThanItsProbesHasAnUpperBound) {
 TEST(ProbeCallsOffCpu, StaysInTheLatency) {
   const perfdata::Switch out{.time_ns = 1010, .pid = 1, .tid = 1, .out = true};
   const perfdata::Switch in{.time_ns = 1990, .pid = 1, .tid = 1, .out = false};
-  const flow::ContextSwitches switches(std::vector{out, in});
+  const perfdata::ContextSwitches switches(std::vector{out, in});
   CallTableBuilder builder;
   ProbeCalls calls(builder.thread(0), switches, 1);
   calls.add(

@@ -11,7 +11,7 @@ namespace {
 
 TEST(RemoveCalls, GivesChildrenAndSelfTimeToTheParent) {
   CallTableBuilder calls;
-  const flow::ContextSwitches context_switches({});
+  const perfdata::ContextSwitches context_switches({});
   OpenCalls log(calls.thread(0), context_switches, 1);
   // root [0, 100) > gone [10, 90) > gone [20, 80) > kept [30, 40), which was outside for 3 ns; the
   // outer removed call has another child, [82, 85).
@@ -38,7 +38,7 @@ TEST(RemoveCalls, GivesChildrenAndSelfTimeToTheParent) {
 
 TEST(RemoveCalls, DoesNotChangeATableWithNothingToRemove) {
   CallTableBuilder calls;
-  const flow::ContextSwitches context_switches({});
+  const perfdata::ContextSwitches context_switches({});
   OpenCalls log(calls.thread(0), context_switches, 1);
   const OpenCallId root = log.open(7_fn, OpenCallId::none, SiteId::none, 5, false);
   log.close(root, 9, CallState::complete);

@@ -33,7 +33,7 @@ Waits found(const PerfDataBuilder& builder, const KernelNames& kernel = names(),
   const perfdata::Recording recording = perfdata::opened(builder);
   symbols::BinaryFinder finder(symbols::BinaryFinder::Options{});
   const symbols::AddressSpaces spaces(recording, finder);
-  const flow::ContextSwitches switches(recording.switches(), recording.thread_names());
+  const perfdata::ContextSwitches switches(recording.switches(), recording.thread_names());
   auto waits = find_waits({.recording = recording,
                            .switches = switches,
                            .spaces = spaces,

@@ -79,7 +79,7 @@ private:
   std::set<std::pair<std::string, std::uint64_t>> returning_; // functions with return probes
   std::vector<bool> of_goroutines_;                           // by row
   std::unordered_map<std::int32_t, std::size_t> index_;       // rows of threads
-  const flow::ContextSwitches no_switches_{{}};
+  const perfdata::ContextSwitches no_switches_{{}};
   GoroutineRows goroutines_;
   bool any_goroutines_ = false;
   std::uint64_t hits_of_no_goroutine_ = 0;

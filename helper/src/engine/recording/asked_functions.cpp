@@ -1,5 +1,6 @@
 // With probes, the manifest lists the measured functions by binary and address. A trace contains
-// every function, and the manifest has the names that the user gave.
+// every function, and the manifest has the names that the user gave. So it has with uftrace, where
+// a note names the functions without a hook.
 #include "engine/recording/asked_functions.hpp"
 
 #include "measure/names/names.hpp"
@@ -27,6 +28,12 @@ void add_probed(const LoadedRecording& loaded, stacks::Symbolizer& symbolizer) {
   }
 }
 
+bool has_no_hook(const record::Manifest& manifest, const std::string& function) {
+  return std::ranges::any_of(manifest.notes, [&](const Note& note) {
+    return note.code == record::note_without_hook && note.arguments == std::vector{function};
+  });
+}
+
 void add_named(const LoadedRecording& loaded, const std::string& name,
                stacks::Symbolizer& symbolizer) {
   const measure::FunctionSelector wanted = measure::parse_selector(name);
@@ -38,7 +45,9 @@ void add_named(const LoadedRecording& loaded, const std::string& name,
     for (const std::uint32_t index : code->binary->find(wanted.name)) {
       const std::uint64_t address = code->binary->functions()[index].address;
       if (wanted.address.value_or(address) == address) {
-        (void)symbolizer.function(*code->binary, code->path, index);
+        if (!has_no_hook(*loaded.manifest, code->binary->functions()[index].name)) {
+          (void)symbolizer.function(*code->binary, code->path, index);
+        }
       }
     }
   }

@@ -160,7 +160,7 @@ Result<LoadedRecording> load(const std::string& path, const OpenOptions& options
     return std::unexpected(kernel.error());
   }
   auto spaces = std::make_unique<symbols::AddressSpaces>(*recording, *store, kernel->code);
-  auto context_switches = std::make_unique<flow::ContextSwitches>(
+  auto context_switches = std::make_unique<perfdata::ContextSwitches>(
       recording->switches(), recording->thread_names(), recording->switches_recorded());
   return LoadedRecording{path,
                          std::move(*recording),

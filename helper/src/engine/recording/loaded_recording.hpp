@@ -5,8 +5,8 @@
 #include "base/error.hpp"
 #include "base/note.hpp"
 #include "engine/recording/open_options.hpp"
-#include "flow/switches/context_switches.hpp"
 #include "measure/measurement.hpp"
+#include "perfdata/contents/context_switches.hpp"
 #include "perfdata/recording.hpp"
 #include "record/manifest.hpp"
 #include "stacks/calls/call.hpp"
@@ -28,7 +28,7 @@ struct LoadedRecording {
   std::shared_ptr<const symbols::Binary> kernel = {}; // its code; null where it is not available
   std::optional<Note> kernel_note = {};               // a doubt about that code
   std::unique_ptr<symbols::AddressSpaces> spaces;
-  std::unique_ptr<flow::ContextSwitches> context_switches;
+  std::unique_ptr<perfdata::ContextSwitches> context_switches;
   std::optional<std::int32_t> pid = {}; // only this process is measured
   flow::DecodeOptions decode = {};
   std::optional<uftrace::Folder> hooked =

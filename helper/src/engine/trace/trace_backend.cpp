@@ -79,7 +79,7 @@ public:
 
   std::unique_ptr<stacks::ThreadCalls> make(std::uint32_t thread, std::int32_t tid) {
     stacks::CallSink& sink = sink_of_(thread);
-    const flow::ContextSwitches& context_switches = *loaded_->context_switches;
+    const perfdata::ContextSwitches& context_switches = *loaded_->context_switches;
     if (!loaded_->address_filter().empty()) {
       return std::make_unique<stacks::FilteredCalls>(sink, *symbolizer_, context_switches, tid);
     }

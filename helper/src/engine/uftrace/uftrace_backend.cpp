@@ -2,6 +2,7 @@
 // the calls.
 #include "engine/uftrace/uftrace_backend.hpp"
 
+#include "engine/recording/asked_functions.hpp"
 #include "engine/uftrace/hook_cost.hpp"
 #include "engine/uftrace/hooked_functions.hpp"
 #include "perfdata/bytes/mapped_file.hpp"
@@ -58,6 +59,7 @@ public:
         }
       }
     }
+    add_asked_functions(loaded_, functions_.symbolizer());
     measurement_.functions = std::move(functions_.symbolizer().functions());
     measurement_.sites = std::move(functions_.symbolizer().sites());
     return {};

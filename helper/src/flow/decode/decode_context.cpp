@@ -41,7 +41,7 @@ std::optional<pt_cpu> parse_cpu(std::string_view text) {
 
 DecodeContext::DecodeContext(const perfdata::Recording& recording,
                              const symbols::AddressSpaces& spaces,
-                             const ContextSwitches& context_switches, Detail detail,
+                             const perfdata::ContextSwitches& context_switches, Detail detail,
                              std::optional<std::int32_t> pid, std::uint32_t numbering,
                              MakeConsumer make_consumer)
     : recording_(&recording), spaces_(&spaces), context_switches_(&context_switches),
@@ -111,7 +111,7 @@ DecodeContext::DecodeContext(const perfdata::Recording& recording,
   }
 }
 
-Running DecodeContext::with_pid(Running running) const {
+perfdata::Running DecodeContext::with_pid(perfdata::Running running) const {
   if (running.pid <= 0) {
     const auto known = pid_of_tid_.find(running.tid);
     running.pid = known == pid_of_tid_.end() ? running.tid : known->second;
@@ -119,12 +119,13 @@ Running DecodeContext::with_pid(Running running) const {
   return running;
 }
 
-Running DecodeContext::owner(const perfdata::AuxBuffer& buffer, std::uint64_t time_ns) const {
+perfdata::Running DecodeContext::owner(const perfdata::AuxBuffer& buffer,
+                                       std::uint64_t time_ns) const {
   note_question(time_ns);
   if (buffer.tid > 0) {
     return with_pid({-1, buffer.tid});
   }
-  const Running running = context_switches_->running(buffer.cpu, time_ns);
+  const perfdata::Running running = context_switches_->running(buffer.cpu, time_ns);
   if (running.tid == 0) {
     return running;
   }
@@ -138,7 +139,7 @@ std::uint64_t DecodeContext::agrees_before(const DecodeContext& other,
     return 0;
   }
   std::uint64_t before = UINT64_MAX;
-  std::vector<Running> threads;
+  std::vector<perfdata::Running> threads;
   if (buffer.tid > 0) {
     threads.push_back({-1, buffer.tid});
   } else if (recording_->lost().empty() != other.recording_->lost().empty()) {
@@ -153,7 +154,7 @@ std::uint64_t DecodeContext::agrees_before(const DecodeContext& other,
     }
     threads.push_back(only_);
   }
-  for (const Running& thread : threads) {
+  for (const perfdata::Running& thread : threads) {
     if (thread.tid <= 0) {
       continue;
     }

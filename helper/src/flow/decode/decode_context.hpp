@@ -5,8 +5,8 @@
 #include "flow/code/code_graph.hpp"
 #include "flow/code/code_image.hpp"
 #include "flow/packets/trace_clock.hpp"
-#include "flow/switches/context_switches.hpp"
 #include "flow/walk/branch_consumer.hpp"
+#include "perfdata/contents/context_switches.hpp"
 #include "perfdata/recording.hpp"
 #include "symbols/address_space.hpp"
 
@@ -28,7 +28,7 @@ public:
   // The references must outlive the context. With a pid, only the branches of that process are
   // emitted. `make_consumer` makes what takes the branches of each version of code; may be empty.
   DecodeContext(const perfdata::Recording& recording, const symbols::AddressSpaces& spaces,
-                const ContextSwitches& context_switches, Detail detail,
+                const perfdata::ContextSwitches& context_switches, Detail detail,
                 std::optional<std::int32_t> pid = std::nullopt, std::uint32_t numbering = 0,
                 MakeConsumer make_consumer = {});
 
@@ -48,7 +48,8 @@ public:
   // Returns the thread that the buffer's trace at that time belongs to. A per-thread buffer belongs
   // to its thread. In a per-CPU buffer the switch records decide; tid 0 means that they show the
   // CPU idle. Without switch records it is the process that was recorded, if that is only one.
-  [[nodiscard]] Running owner(const perfdata::AuxBuffer& buffer, std::uint64_t time_ns) const;
+  [[nodiscard]] perfdata::Running owner(const perfdata::AuxBuffer& buffer,
+                                        std::uint64_t time_ns) const;
 
   // Returns the time in ns before which the thread that owner() and the code that code() gave for
   // these times stay, and the thread stays on its CPU; 0 where that is not known.
@@ -91,11 +92,11 @@ public:
   }
 
 private:
-  [[nodiscard]] Running with_pid(Running running) const;
+  [[nodiscard]] perfdata::Running with_pid(perfdata::Running running) const;
 
   const perfdata::Recording* recording_;
   const symbols::AddressSpaces* spaces_;
-  const ContextSwitches* context_switches_;
+  const perfdata::ContextSwitches* context_switches_;
   Detail detail_;
   std::uint32_t numbering_;
   pt_config config_{};
@@ -104,7 +105,7 @@ private:
   std::map<std::int32_t, std::int32_t> pid_of_tid_;
   std::map<std::int32_t, bool> recorded_;
   std::optional<std::int32_t> pid_;
-  Running only_;
+  perfdata::Running only_;
   mutable std::uint64_t latest_question_ns_ = 0;
   MakeConsumer make_consumer_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Code>> code_; // by serial of the version

@@ -130,7 +130,7 @@ void PieceDecoder::decide_now() {
 }
 
 bool PieceDecoder::owned_from(std::uint64_t time_ns, std::uint64_t code_ns) {
-  const Running owner = context_->owner(*buffer_, time_ns);
+  const perfdata::Running owner = context_->owner(*buffer_, time_ns);
   if (packets_.latest_ns() > time_ns &&
       context_->owner(*buffer_, packets_.latest_ns()).tid != owner.tid) {
     ++uncertain_owners_;

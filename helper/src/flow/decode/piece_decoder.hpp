@@ -109,7 +109,7 @@ protected:
   bool after_overflow_ = false;
   bool in_gap_ = false;
   bool tracing_ = false; // the last branch was neither `off` nor a gap
-  Running owner_;
+  perfdata::Running owner_;
   CodeGraph* graph_ = nullptr; // null where the code of the owner was not recorded
   BranchConsumer* consumer_ = nullptr;
   std::uint64_t last_address_ = 0;
@@ -136,7 +136,7 @@ private:
     bool begun = false; // decoding began at its address
     bool timed = false;
     std::uint64_t time_ns = 0;
-    Running owner;
+    perfdata::Running owner;
     std::uint64_t code = 0; // serial
     std::uint64_t uncertain_owners = 0;
   };

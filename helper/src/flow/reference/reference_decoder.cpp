@@ -61,7 +61,7 @@ void ReferenceDecoder::adopt_owner() {
   packets_.advance_to(offset());
   const std::uint64_t now = packets_.now_ns().value_or(0);
   const std::uint64_t code_ns = std::max(now, code_time_of_on(packets_.latest_ns()));
-  const Running owner = context_->owner(*buffer_, now);
+  const perfdata::Running owner = context_->owner(*buffer_, now);
   const bool ours = owner.tid > 0 && context_->is_recorded(owner.pid);
   pt_insn_set_image(decoder_.get(),
                     ours ? context_->graph(owner.pid, code_ns).image().libipt() : nothing_.get());

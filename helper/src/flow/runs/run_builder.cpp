@@ -13,13 +13,13 @@ void RunBuilder::release() {
   }
 }
 
-void RunBuilder::break_run(Running owner) {
+void RunBuilder::break_run(perfdata::Running owner) {
   close_open(last_.latest);
   release();
   hand_out(owner);
 }
 
-void RunBuilder::cut_run(Running owner) {
+void RunBuilder::cut_run(perfdata::Running owner) {
   close_open(last_.latest);
   const bool keeps_held = held().has_value();
   hand_out(owner);
@@ -27,7 +27,7 @@ void RunBuilder::cut_run(Running owner) {
   held_behind_ = run_.branches.size();
 }
 
-void RunBuilder::hand_out(Running owner) {
+void RunBuilder::hand_out(perfdata::Running owner) {
   if (run_.empty() && run_.marks.empty() && run_.instructions == 0) {
     return;
   }

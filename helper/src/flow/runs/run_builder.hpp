@@ -15,7 +15,7 @@
 #include "flow/branches/uncertain_time.hpp"
 #include "flow/runs/run.hpp"
 #include "flow/runs/uncertainty_counts.hpp"
-#include "flow/switches/context_switches.hpp"
+#include "perfdata/contents/context_switches.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -119,9 +119,9 @@ public:
   }
 
   // Ends the run, which belongs to `owner`; the branches that follow may be another thread's.
-  void break_run(Running owner);
+  void break_run(perfdata::Running owner);
   // Ends the run, which belongs to `owner` and continues behind: the held branch is held further.
-  void cut_run(Running owner);
+  void cut_run(perfdata::Running owner);
   // Returns the branch that is held back, if no branch was emitted since.
   [[nodiscard]] std::optional<Branch> held() const {
     return has_held_ && held_behind_ == run_.branches.size() ? std::optional(held_) : std::nullopt;
@@ -130,7 +130,7 @@ public:
   // The branches that follow are in the code of that serial, and their ids are of that numbering
   // and refer to those points.
   void set_code(std::uint64_t serial, std::uint32_t numbering, const CodePoints& points,
-                Running owner) {
+                perfdata::Running owner) {
     if (!run_.empty()) {
       cut_run(owner);
     }
@@ -165,7 +165,7 @@ private:
     }
   }
   void release();
-  void hand_out(Running owner);
+  void hand_out(perfdata::Running owner);
 
   std::int32_t cpu_;
   std::uint64_t code_ = 0;

@@ -95,6 +95,12 @@ Error no_such_function(const Measurement& measurement, const std::string& name,
     error.remedy = fmt::format("it is at {}", fmt::join(places, ", "));
     return error;
   }
+  const auto reason = std::ranges::find(measurement.recording.notes, std::vector{selector.name},
+                                        &Note::arguments); // a note about the function alone
+  if (reason != measurement.recording.notes.end()) {
+    error.remedy = reason->text;
+    return error;
+  }
   const std::vector<std::string> nearest =
       nearest_names(measurement, selector.name, suggested_names);
   error.remedy =

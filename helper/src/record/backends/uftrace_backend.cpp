@@ -201,7 +201,7 @@ private:
 
   void note_wanted(const std::string& name) {
     manifest_.notes.push_back(make_note(
-        "wanted_function_without_hook",
+        note_without_hook,
         "uftrace could not patch {} itself: measure it with --backend uprobe, or build the program "
         "with -fpatchable-function-entry=5",
         name));

@@ -18,7 +18,7 @@
 #pragma once
 
 #include "flow/branches/branch.hpp"
-#include "flow/switches/context_switches.hpp"
+#include "perfdata/contents/context_switches.hpp"
 #include "stacks/frames/frames.hpp"
 #include "stacks/frames/suspended_stacks.hpp"
 #include "stacks/threads/open_calls.hpp"
@@ -41,7 +41,7 @@ class CallBuilder : public ThreadCalls {
 public:
   // The references must outlive the builder, and so must the spaces given to add().
   CallBuilder(CallSink& sink, Symbolizer& symbolizer, CodeFacts& facts,
-              const flow::ContextSwitches& context_switches, std::int32_t tid)
+              const perfdata::ContextSwitches& context_switches, std::int32_t tid)
       : calls_(sink, context_switches, tid), symbolizer_(&symbolizer), facts_(&facts) {}
 
   void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) override;

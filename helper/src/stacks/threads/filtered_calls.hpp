@@ -14,7 +14,7 @@
 #pragma once
 
 #include "flow/branches/branch.hpp"
-#include "flow/switches/context_switches.hpp"
+#include "perfdata/contents/context_switches.hpp"
 #include "stacks/threads/open_calls.hpp"
 #include "stacks/threads/thread_calls.hpp"
 #include "stacks/transfer/symbolizer.hpp"
@@ -29,7 +29,7 @@ class FilteredCalls : public ThreadCalls {
 public:
   // The references must outlive the builder.
   FilteredCalls(CallSink& sink, Symbolizer& symbolizer,
-                const flow::ContextSwitches& context_switches, std::int32_t tid)
+                const perfdata::ContextSwitches& context_switches, std::int32_t tid)
       : calls_(sink, context_switches, tid), symbolizer_(&symbolizer) {}
 
   void add(const flow::Branch& branch, const symbols::AddressSpaceVersion& space) override;

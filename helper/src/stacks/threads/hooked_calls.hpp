@@ -3,7 +3,7 @@
 // exec, lost records) follow from that depth.
 #pragma once
 
-#include "flow/switches/context_switches.hpp"
+#include "perfdata/contents/context_switches.hpp"
 #include "stacks/threads/open_calls.hpp"
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Hook {
 
 class HookedCalls {
 public:
-  HookedCalls(CallSink& sink, const flow::ContextSwitches& context_switches, std::int32_t tid,
+  HookedCalls(CallSink& sink, const perfdata::ContextSwitches& context_switches, std::int32_t tid,
               HookCost cost)
       : calls_(sink, context_switches, tid), cost_(cost) {}
 

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "flow/branches/branch.hpp"
-#include "flow/switches/context_switches.hpp"
+#include "perfdata/contents/context_switches.hpp"
 #include "stacks/threads/call_builder.hpp"
 #include "stacks/threads/open_calls.hpp"
 
@@ -67,7 +67,7 @@ class InlinedCalls final : public CallBuilder, private OpenCalls::Listener {
 public:
   // See CallBuilder; `places` must outlive the object.
   InlinedCalls(CountedPlaces& places, CallSink& sink, Symbolizer& symbolizer, CodeFacts& facts,
-               const flow::ContextSwitches& context_switches, std::int32_t tid)
+               const perfdata::ContextSwitches& context_switches, std::int32_t tid)
       : CallBuilder(sink, symbolizer, facts, context_switches, tid), places_(&places) {
     calls().set_listener(this);
   }

@@ -80,7 +80,8 @@ void OpenCalls::add_paired(OpenCallId call, const CallGroup& group,
                            std::span<const PairedCall> calls, Symbolizer::Labels& labels) {
   constexpr std::size_t together = 64;
   paired_.resize(together);
-  const flow::OffCpu off = off_cpu_.before(group.last_ns) - off_cpu_.before(calls.front().start_ns);
+  const perfdata::OffCpu off =
+      off_cpu_.before(group.last_ns) - off_cpu_.before(calls.front().start_ns);
   const bool on_cpu = off.switches == 0 && off.total_ns() == 0;
   ClosedCall& above = calls_[call].row;
   const std::uint64_t begun_ns = latest_ns_;
@@ -122,7 +123,7 @@ void OpenCalls::add_paired(OpenCallId call, const CallGroup& group,
     const std::uint64_t end_ns = row.start + row.latency;
     latest_ns = std::max(latest_ns, end_ns);
     if (!on_cpu) {
-      const flow::OffCpu of_call = off_cpu_.before(end_ns) - off_cpu_.before(row.start);
+      const perfdata::OffCpu of_call = off_cpu_.before(end_ns) - off_cpu_.before(row.start);
       row.blocked = of_call.blocked_ns;
       row.preempted = of_call.preempted_ns;
       row.switches = of_call.switches;

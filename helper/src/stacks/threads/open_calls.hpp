@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/interface.hpp"
-#include "flow/switches/context_switches.hpp"
+#include "perfdata/contents/context_switches.hpp"
 #include "stacks/calls/call.hpp"
 #include "stacks/calls/closed_call.hpp"
 #include "stacks/pairing/paired_calls.hpp"
@@ -29,7 +29,7 @@ struct ProbeTime {
 class OpenCalls {
 public:
   // The references must outlive the object.
-  OpenCalls(CallSink& sink, const flow::ContextSwitches& context_switches, std::int32_t tid)
+  OpenCalls(CallSink& sink, const perfdata::ContextSwitches& context_switches, std::int32_t tid)
       : sink_(&sink), off_cpu_(context_switches.off_cpu_clock(tid)) {}
 
   // Sets the uncertainty of the times given from here on: ± ns.
@@ -102,7 +102,7 @@ public:
 private:
   struct Open {
     ClosedCall row;
-    flow::OffCpu before_start; // of the thread, before the call
+    perfdata::OffCpu before_start; // of the thread, before the call
     OpenCallId parent = OpenCallId::none;
     bool provisional = false;
   };
@@ -130,7 +130,7 @@ private:
   void hand_on_waiting();
 
   CallSink* sink_;
-  flow::OffCpuClock off_cpu_;
+  perfdata::OffCpuClock off_cpu_;
   IdVector<OpenCallId, Open> calls_;
   std::vector<OpenCallId> free_;
   IdVector<FunctionId, std::uint32_t> active_;                   // open calls
@@ -195,7 +195,7 @@ inline void OpenCalls::close(OpenCallId handle, std::uint64_t end_ns, CallState 
   ClosedCall& row = call.row;
   const std::uint64_t end = std::max(row.start, end_ns);
   latest_ns_ = std::max(latest_ns_, end);
-  const flow::OffCpu off = off_cpu_.before(end) - call.before_start;
+  const perfdata::OffCpu off = off_cpu_.before(end) - call.before_start;
   row.latency = end - row.start;
   row.uncertainty = sum_or_most(row.uncertainty, uncertainty_ns_);
   row.blocked = off.blocked_ns;

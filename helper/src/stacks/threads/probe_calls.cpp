@@ -65,7 +65,7 @@ void ProbeCalls::add(const ProbeHit& hit) {
 }
 
 // Returns whether the thread's registers at the switch do not show that it was in its own code.
-bool ProbeCalls::may_be_in_hit(const flow::OffCpuInterval& out) {
+bool ProbeCalls::may_be_in_hit(const perfdata::OffCpuInterval& out) {
   constexpr std::uint64_t longest_switch_ns = 1'000'000; // from its sample to its record
   const SwitchPlace* last = nullptr;
   for (; next_place_ < switch_places_.size() && switch_places_[next_place_].time_ns <= out.begin;
@@ -93,7 +93,7 @@ std::uint64_t ProbeCalls::preempted_in_hits(const ProbeHit& hit) {
   std::uint64_t found = 0;
   std::uint64_t off_before = 0;
   for (std::size_t at = first; at < end; ++at) {
-    const flow::OffCpuInterval& out = switches_[at];
+    const perfdata::OffCpuInterval& out = switches_[at];
     const std::uint64_t length = out.end - out.begin;
     const std::uint64_t since = out.begin - last_hit_.time_ns - off_before;
     const std::uint64_t until = hit.time_ns - out.end - (off - off_before - length);

@@ -3,7 +3,7 @@
 // ended.
 #pragma once
 
-#include "flow/switches/context_switches.hpp"
+#include "perfdata/contents/context_switches.hpp"
 #include "stacks/threads/open_calls.hpp"
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct ProbeHit {
 
 class ProbeCalls {
 public:
-  ProbeCalls(CallSink& sink, const flow::ContextSwitches& context_switches, std::int32_t tid)
+  ProbeCalls(CallSink& sink, const perfdata::ContextSwitches& context_switches, std::int32_t tid)
       : calls_(sink, context_switches, tid), switches_(context_switches.intervals(tid)) {}
 
   // Takes the next hit in order of time.
@@ -96,7 +96,7 @@ private:
   };
 
   [[nodiscard]] std::uint64_t preempted_in_hits(const ProbeHit& hit);
-  [[nodiscard]] bool may_be_in_hit(const flow::OffCpuInterval& out);
+  [[nodiscard]] bool may_be_in_hit(const perfdata::OffCpuInterval& out);
   void enter(const ProbeHit& hit);
   void leave(const ProbeHit& hit);
   void pop(std::uint64_t time_ns, CallState state);
@@ -110,7 +110,7 @@ private:
   void drop_dead(std::uint64_t stack_pointer, std::uint64_t time_ns);
 
   OpenCalls calls_;
-  std::span<const flow::OffCpuInterval> switches_;
+  std::span<const perfdata::OffCpuInterval> switches_;
   std::size_t next_switch_ = 0;            // the first one that no hit came after
   std::vector<SwitchPlace> switch_places_; // in order of time
   std::size_t next_place_ = 0;             // the first one after the switches so far

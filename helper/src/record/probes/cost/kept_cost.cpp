@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t cost_format = 8;
+constexpr std::uint64_t cost_format = 9;
 constexpr std::size_t largest_cost_file = 4096;
 constexpr double least_cost_ns = -1e5; // a return probe can take less time than a breakpoint
 constexpr double most_cost_ns = 1e7;

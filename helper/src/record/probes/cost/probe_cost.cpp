@@ -29,10 +29,11 @@ namespace {
 // CPU ran something else, the caches of code, data and addresses contain other things, and the
 // entry to the kernel takes up to so many times as long. Seen on virtual machines with AMD and
 // Intel processors. Stepping over a copy of an instruction usually varies less, but not everywhere:
-// on a virtual machine with an AMD processor (family 25, model 17), from one run of a program to
-// the next.
+// on virtual machines with AMD processors (family 25, models 1 and 17), from one run of a program
+// to the next.
 constexpr double least_factor = 0.85;
 constexpr double most_factor = 2.6;
+constexpr double most_step_factor = 3;
 constexpr double usual_step_factor = 1.6;
 // After the program ran for long, and other virtual machines used the shared cache meanwhile.
 constexpr double most_late_factor = 5;
@@ -94,7 +95,7 @@ HitCost cost_under_any_load(const Turns& turns, double trap_ns, double frequent_
   const auto most_with = [&](double step_factor) {
     return std::max(most_factor * (quick_ns - step_ns) + step_factor * step_ns, middle(turns.slow));
   };
-  const double most = most_with(most_factor);
+  const double most = most_with(most_step_factor);
   const double usual_ns = (least + most_with(usual_step_factor)) / 2;
   return {.latency_ns = (least + most) / 2,
           .hit_ns = quick_ns > 0 ? frequent_ns * usual_ns / quick_ns : frequent_ns,

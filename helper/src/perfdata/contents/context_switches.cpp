@@ -1,14 +1,14 @@
 // Converts switch records to intervals: for each thread the times off-CPU, for each CPU the threads
 // that ran.
-#include "flow/switches/context_switches.hpp"
+#include "perfdata/contents/context_switches.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-namespace ptlens::flow {
+namespace ptlens::perfdata {
 
-ContextSwitches::ContextSwitches(std::span<const perfdata::Switch> switches,
-                                 std::span<const perfdata::ThreadName> names, bool recorded) {
+ContextSwitches::ContextSwitches(std::span<const Switch> switches,
+                                 std::span<const ThreadName> names, bool recorded) {
   known_ = recorded || !switches.empty();
   struct Open {
     std::uint64_t since = 0;
@@ -23,7 +23,7 @@ ContextSwitches::ContextSwitches(std::span<const perfdata::Switch> switches,
     }
   };
   auto name = names.begin();
-  for (const perfdata::Switch& record : switches) {
+  for (const Switch& record : switches) {
     for (; name != names.end() && name->time_ns <= record.time_ns; ++name) {
       if (name->exec) {
         runs_from(name->tid, name->time_ns);
@@ -68,7 +68,7 @@ ContextSwitches::ContextSwitches(std::span<const perfdata::Switch> switches,
 
 // A thread that calls execve and is not the first one continues with the id of its process on the
 // same processor: all other threads of the process have ended by then.
-void ContextSwitches::take_over(const perfdata::ThreadName& name) {
+void ContextSwitches::take_over(const ThreadName& name) {
   std::vector<Slot>* caller = nullptr;
   for (auto& [cpu, slots] : slots_) {
     const Running& last = slots.back().thread;
@@ -189,4 +189,4 @@ std::uint64_t ContextSwitches::agrees_before(const ContextSwitches& other, std::
   return before;
 }
 
-} // namespace ptlens::flow
+} // namespace ptlens::perfdata

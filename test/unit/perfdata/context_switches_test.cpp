@@ -1,27 +1,26 @@
 // Off-CPU intervals and owners of CPUs, from switch records. The expected sums are computed by
 // hand.
-#include "flow/switches/context_switches.hpp"
+#include "perfdata/contents/context_switches.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-namespace ptlens::flow {
+namespace ptlens::perfdata {
 namespace {
 
-perfdata::Switch out(std::uint64_t time, std::int32_t tid, std::int32_t cpu, bool preempted,
-                     std::int32_t next = -1) {
+Switch out(std::uint64_t time, std::int32_t tid, std::int32_t cpu, bool preempted,
+           std::int32_t next = -1) {
   return {time, tid, tid, cpu, true, preempted, next, next};
 }
 
-perfdata::Switch in(std::uint64_t time, std::int32_t tid, std::int32_t cpu,
-                    std::int32_t previous = -1) {
+Switch in(std::uint64_t time, std::int32_t tid, std::int32_t cpu, std::int32_t previous = -1) {
   return {time, tid, tid, cpu, false, false, previous, previous};
 }
 
 TEST(ContextSwitches, SplitsOffCpuIntoBlockedAndPreempted) {
-  const std::vector<perfdata::Switch> records = {
+  const std::vector<Switch> records = {
       out(100, 7, 0, false), in(150, 7, 0), // blocked 50
       out(200, 7, 0, true),  in(230, 7, 1), // preempted 30
       out(300, 7, 1, false), in(400, 7, 1), // blocked 100
@@ -42,8 +41,8 @@ TEST(ContextSwitches, SplitsOffCpuIntoBlockedAndPreempted) {
 }
 
 TEST(ContextSwitches, CutsIntervalsAtTheEndsOfTheQuestion) {
-  const std::vector<perfdata::Switch> records = {out(100, 7, 0, false), in(200, 7, 0),
-                                                 out(300, 7, 0, true), in(500, 7, 0)};
+  const std::vector<Switch> records = {out(100, 7, 0, false), in(200, 7, 0), out(300, 7, 0, true),
+                                       in(500, 7, 0)};
   const ContextSwitches context_switches(records);
 
   const OffCpu both_ends = context_switches.off_cpu(7, 150, 350);
@@ -61,14 +60,13 @@ TEST(ContextSwitches, CutsIntervalsAtTheEndsOfTheQuestion) {
 }
 
 TEST(ContextSwitches, CountsAThreadThatNeverCameBack) {
-  const std::vector<perfdata::Switch> records = {out(100, 7, 0, false)};
+  const std::vector<Switch> records = {out(100, 7, 0, false)};
   EXPECT_EQ(ContextSwitches(records).off_cpu(7, 50, 350).blocked_ns, 250U);
 }
 
 TEST(ContextSwitches, SixSecondsOfSleepAreSixSeconds) {
   constexpr std::uint64_t second = 1'000'000'000;
-  const std::vector<perfdata::Switch> records = {out(1 * second, 7, 0, false),
-                                                 in(7 * second, 7, 0)};
+  const std::vector<Switch> records = {out(1 * second, 7, 0, false), in(7 * second, 7, 0)};
   EXPECT_EQ(ContextSwitches(records).off_cpu(7, 0, 10 * second).total_ns(), 6 * second);
 }
 
@@ -83,10 +81,9 @@ TEST(ContextSwitches, AProgramThatWasNeverSwitchedOutWasOnItsCpuAllTheTime) {
 }
 
 TEST(ContextSwitches, FindsTheRunningThread) {
-  const std::vector<perfdata::Switch> records = {
-      out(100, 7, 3, false, 0), in(100, 0, 3, 7),  // 7 to idle
-      out(200, 0, 3, false, 9), in(201, 9, 3, 0),  // idle to 9
-      out(300, 9, 3, true, 7),  in(301, 7, 3, 9)}; // 9 to 7
+  const std::vector<Switch> records = {out(100, 7, 3, false, 0), in(100, 0, 3, 7),  // 7 to idle
+                                       out(200, 0, 3, false, 9), in(201, 9, 3, 0),  // idle to 9
+                                       out(300, 9, 3, true, 7),  in(301, 7, 3, 9)}; // 9 to 7
   const ContextSwitches context_switches(records);
   EXPECT_EQ(context_switches.running(3, 50).tid, 7);  // before the first record
   EXPECT_EQ(context_switches.running(3, 150).tid, 0); // idle
@@ -96,16 +93,16 @@ TEST(ContextSwitches, FindsTheRunningThread) {
 }
 
 TEST(ContextSwitches, WithRecordsOfTheTracedThreadsAloneTheNextOneInOwnsTheCpu) {
-  const std::vector<perfdata::Switch> records = {in(100, 7, 0), out(200, 7, 0, false),
-                                                 in(300, 8, 0), out(400, 8, 0, false)};
+  const std::vector<Switch> records = {in(100, 7, 0), out(200, 7, 0, false), in(300, 8, 0),
+                                       out(400, 8, 0, false)};
   const ContextSwitches context_switches(records);
   EXPECT_EQ(context_switches.running(0, 150).tid, 7);
   EXPECT_EQ(context_switches.running(0, 295).tid, 8); // its trace began a little before its record
 }
 
 TEST(ContextSwitches, AThreadRunsUntilTheNextRecordOfItsCpu) {
-  const std::vector<perfdata::Switch> records = {in(100, 7, 0), in(120, 9, 1),
-                                                 out(200, 7, 0, false), in(300, 8, 0)};
+  const std::vector<Switch> records = {in(100, 7, 0), in(120, 9, 1), out(200, 7, 0, false),
+                                       in(300, 8, 0)};
   const ContextSwitches context_switches(records);
   EXPECT_EQ(context_switches.running_until(0, 100), 200U);
   EXPECT_EQ(context_switches.running_until(0, 199), 200U);
@@ -118,10 +115,10 @@ TEST(ContextSwitches, AThreadRunsUntilTheNextRecordOfItsCpu) {
 // Thread 8 of process 7 executes another program while the first thread sleeps: no record reports a
 // switch between the two ids.
 TEST(ContextSwitches, AThreadThatBecomesAnotherProgramOwnsItsCpuUnderTheProcessId) {
-  std::vector<perfdata::Switch> records = {out(100, 7, 0, false, 8), in(101, 8, 0, 7),
-                                           out(900, 7, 0, false, 0)};
+  std::vector<Switch> records = {out(100, 7, 0, false, 8), in(101, 8, 0, 7),
+                                 out(900, 7, 0, false, 0)};
   records[1].pid = 7;
-  const std::vector<perfdata::ThreadName> names = {
+  const std::vector<ThreadName> names = {
       {.time_ns = 500, .pid = 7, .tid = 7, .name = "next", .exec = true}};
   const ContextSwitches context_switches(records, names);
   EXPECT_EQ(context_switches.running(0, 499).tid, 8);
@@ -134,15 +131,15 @@ TEST(ContextSwitches, AgreesWithMoreRecordsBeforeTheFirstDifference) {
   std::mt19937 random(7);
   std::uint64_t agreed = 0;
   for (int repeat = 0; repeat < 300; ++repeat) {
-    std::vector<perfdata::Switch> records;
+    std::vector<Switch> records;
     for (std::uint64_t time = 10; records.size() < 12; time += 1 + random() % 20) {
       const auto tid = static_cast<std::int32_t>(random() % 3);
       const auto cpu = static_cast<std::int32_t>(random() % 2);
       records.push_back(random() % 2 == 0 ? in(time, tid, cpu) : out(time, tid, cpu, false));
     }
     const std::size_t known = random() % (records.size() + 1);
-    std::vector<perfdata::Switch> first(records.begin(),
-                                        records.begin() + static_cast<std::ptrdiff_t>(known));
+    std::vector<Switch> first(records.begin(),
+                              records.begin() + static_cast<std::ptrdiff_t>(known));
     if (random() % 2 == 0 && !first.empty()) { // a record is late
       first.erase(first.begin() + static_cast<std::ptrdiff_t>(random() % first.size()));
     }
@@ -160,4 +157,4 @@ TEST(ContextSwitches, AgreesWithMoreRecordsBeforeTheFirstDifference) {
 }
 
 } // namespace
-} // namespace ptlens::flow
+} // namespace ptlens::perfdata

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace ptlens::flow {
+namespace ptlens::perfdata {
 
 struct OffCpu {
   std::uint64_t blocked_ns = 0;
@@ -68,8 +68,8 @@ public:
   // Takes records in order of time. A record that names a program shows that its thread runs: a
   // thread that gets the id of its process by execve has no switch record.
   // `recorded`: a thread without a record was never switched out.
-  explicit ContextSwitches(std::span<const perfdata::Switch> switches,
-                           std::span<const perfdata::ThreadName> names = {}, bool recorded = false);
+  explicit ContextSwitches(std::span<const Switch> switches, std::span<const ThreadName> names = {},
+                           bool recorded = false);
 
   // Returns false where switches were not recorded: off-CPU time is then unknown, not 0.
   [[nodiscard]] bool known() const;
@@ -108,11 +108,11 @@ private:
     bool operator==(const Slot&) const = default;
   };
 
-  void take_over(const perfdata::ThreadName& name);
+  void take_over(const ThreadName& name);
 
   std::map<std::int32_t, std::vector<OffCpuInterval>> off_; // by tid
   std::map<std::int32_t, std::vector<Slot>> slots_;         // by cpu
   bool known_ = false;
 };
 
-} // namespace ptlens::flow
+} // namespace ptlens::perfdata
