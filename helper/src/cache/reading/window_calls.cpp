@@ -1,5 +1,6 @@
 #include "cache/reading/window_calls.hpp"
 
+#include "base/parallel.hpp"
 #include "cache/reading/edge_blocks.hpp"
 
 #include <algorithm>

@@ -43,11 +43,10 @@ void add_named(const LoadedRecording& loaded, const std::string& name,
   }
   for (const symbols::MappedCode* code : loaded.spaces->binaries()) {
     for (const std::uint32_t index : code->binary->find(wanted.name)) {
-      const std::uint64_t address = code->binary->functions()[index].address;
-      if (wanted.address.value_or(address) == address) {
-        if (!has_no_hook(*loaded.manifest, code->binary->functions()[index].name)) {
-          (void)symbolizer.function(*code->binary, code->path, index);
-        }
+      const symbols::Function& function = code->binary->functions()[index];
+      if (wanted.address.value_or(function.address) == function.address &&
+          !has_no_hook(*loaded.manifest, function.name)) {
+        (void)symbolizer.function(*code->binary, code->path, index);
       }
     }
   }

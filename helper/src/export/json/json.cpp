@@ -504,11 +504,7 @@ Json functions_json(const measure::Measurement& measurement,
     rows.field("unwound", row.unwound);
     rows.field("mean", row.mean);
     rows.field("inclusive", row.inclusive);
-    if (row.self_known) {
-      rows.field("self", row.self);
-    } else {
-      rows.field("self", nullptr);
-    }
+    rows.field("self", row.self_known ? std::optional(row.self) : std::nullopt);
     if (row.self_known && row.self_at_most) {
       rows.field("self_at_most", true);
     }

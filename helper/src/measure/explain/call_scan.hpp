@@ -1,6 +1,7 @@
 // Reads the calls of edges one after the other, with the columns that explanations need.
 #pragma once
 
+#include "base/parallel.hpp"
 #include "cache/reading/call_columns.hpp"
 #include "cache/reading/edge_blocks.hpp"
 #include "stacks/calls/call.hpp"
@@ -86,20 +87,15 @@ void scan_calls(const cache::CallCache& cache, cache::EdgeId edge, const Take& t
 template <ScanColumns read, class Part, class Take>
 void scan_blocks(const cache::CallCache& cache, const std::vector<cache::EdgeBlock>& blocks,
                  std::vector<Part>& parts, const Take& take) {
-  struct Scan {
-    Part* part;
-    cache::CallColumns columns = {};
-  };
-  std::vector<Scan> scans;
-  for (Part& part : parts) {
-    scans.push_back({.part = &part});
-  }
-  cache::each_block(cache, blocks, scans,
-                    [&](Scan& scan, const cache::EdgeBlock& source, const cache::Block& block) {
-                      scan_block<read>(
-                          *source.entry, block, scan.columns,
-                          [&](const ScannedCall& call) { take(*scan.part, source.edge, call); });
-                    });
+  do_slices(std::span(blocks), parts, [&](Part& part, std::span<const cache::EdgeBlock> slice) {
+    cache::CallColumns columns;
+    for (const auto& [edge, entry] : slice) {
+      if (const auto block = cache.block(*entry)) {
+        scan_block<read>(*entry, *block, columns,
+                         [&](const ScannedCall& call) { take(part, edge, call); });
+      }
+    }
+  });
 }
 
 } // namespace ptlens::measure

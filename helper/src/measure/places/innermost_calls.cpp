@@ -3,6 +3,7 @@
 // not read, unless a point is in no such call.
 #include "measure/places/innermost_calls.hpp"
 
+#include "base/parallel.hpp"
 #include "cache/reading/edge_blocks.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "measure/timeline/typical_calls.hpp"
 
 #include "base/distance.hpp"
+#include "base/parallel.hpp"
 #include "cache/reading/edge_blocks.hpp"
 #include "measure/statistics/value_at_rank.hpp"
 
