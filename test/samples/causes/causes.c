@@ -35,6 +35,7 @@ static atomic_int held;
 static atomic_int done;
 static int file = -1;
 static char* mapped;
+static char* dirty; // as much as the file
 
 OWN void spin(int times) {
   for (int i = 0; i < times; ++i) sum += (unsigned long)i;
@@ -135,8 +136,9 @@ OWN void work(enum cause cause, int number, int slow) {
   sum += (unsigned long)number;
 }
 
-// What has to be so before a slow call.
-static void prepare(enum cause cause) {
+// What has to be so before a slow call. Before the file is synced, its pages are being written to the disk, so that the
+// call waits however fast the disk is.
+static void prepare(enum cause cause, int kind) {
   if (cause == lock) {
     atomic_store(&held, 0);
     atomic_store(&wanted, 1);
@@ -144,6 +146,9 @@ static void prepare(enum cause cause) {
   } else if (cause == page_fault) {
     madvise(mapped, pages * page, MADV_DONTNEED);
     posix_fadvise(file, 0, (off_t)(pages * page), POSIX_FADV_DONTNEED);
+  } else if (cause == sync_file || (cause == two && kind == 2)) {
+    if (pwrite(file, dirty, pages * page, 0) != (ssize_t)(pages * page)) abort();
+    sync_file_range(file, 0, (off_t)(pages * page), SYNC_FILE_RANGE_WRITE);
   }
 }
 
@@ -205,13 +210,14 @@ int main(int count, char** arguments) {
   file = open(arguments[5], O_RDWR | O_CREAT, 0600);
   if (file < 0 || ftruncate(file, (off_t)(pages * page)) != 0) return 1;
   mapped = mmap(NULL, pages * page, PROT_READ, MAP_SHARED, file, 0);
-  if (mapped == MAP_FAILED) return 1;
+  dirty = calloc(pages, page);
+  if (mapped == MAP_FAILED || dirty == NULL) return 1;
   pthread_t thread;
   if (cause == lock && pthread_create(&thread, NULL, holder, NULL) != 0) return 1;
   const pid_t busy = cause == preemption ? share_processor() : 0;
   for (int number = 0; number < calls; ++number) {
     const int slow = slow_kind(cause, number);
-    if (slow) prepare(cause);
+    if (slow) prepare(cause, slow);
     work(cause, number, slow);
   }
   atomic_store(&done, 1);
