@@ -14,7 +14,7 @@ const live = { calls: 2000, every: 25, scale: 400 };
 describe("recorded with uftrace", { skip: noUftrace }, () => {
   for (const [cause, check] of Object.entries(expected)) {
     test(cause, (t) => {
-      const size = { ...live, ...(cause === "cold" && { calls: 4000, every: 200 }), ...(cause === "preempted" && { scale: 1500 }) };
+      const size = { ...live, ...(cause === "cold" && { calls: 4000, every: 200, scale: 1500 }), ...(cause === "preempted" && { scale: 1500 }) };
       const recorded = record(temporaryFolder(t), cause, size, withUftrace);
       check(explain(recorded), recorded, size);
     });
