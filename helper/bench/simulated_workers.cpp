@@ -1,15 +1,17 @@
 // How decoding would scale with more processors than there are: each segment is decoded by this
 // thread alone in the context of the worker that would have it, and its CPU time counts on that
-// worker's clock. Segments go in order to whichever worker is free first (Graham, "Bounds on
-// Multiprocessing Timing Anomalies", 1969). One of the workers also does what must be done in
-// order: it joins the segments, makes calls of their runs and writes the cache. `npm run bench --
-// workers` uses it.
+// processor's clock. Work goes in order to whichever processor is free first (Graham, "Bounds on
+// Multiprocessing Timing Anomalies", 1969). The first processor also does what must be done in
+// order: it joins the segments and makes calls of their runs. The encoders of the cache take these
+// calls, each its own part of them. `npm run bench -- workers` uses it.
 //
 //   bench_workers RECORDING
 //
 // Processors that share caches and memory are slower than this, which counts work alone.
+#include "engine/cache/cached_calls.hpp"
 #include "engine/engine.hpp"
 #include "engine/recording/loaded_recording.hpp"
+#include "engine/trace/trace_backend.hpp"
 #include "flow/decode/piece_decoder.hpp"
 #include "flow/packets/piece_parser.hpp"
 #include "flow/packets/trace_piece.hpp"
@@ -43,6 +45,13 @@ struct Segment {
   std::uint64_t end = 0;
 };
 
+// CPU time in seconds, apart from that for segments.
+struct Parts {
+  double in_order = 0;
+  double encoding = 0;  // of blocks, by the encoders
+  double finishing = 0; // the cache, when all calls are closed; on all processors
+};
+
 struct Times {         // seconds
   double whole = 0;    // until everything is done
   double decoding = 0; // CPU time of all workers for segments
@@ -64,44 +73,73 @@ public:
 
   [[nodiscard]] std::size_t segments() const { return segments_.size(); }
 
-  // `in_order`: seconds of the work that is done in order.
-  [[nodiscard]] Times run(std::size_t workers, double in_order) const {
+  [[nodiscard]] Times run(std::size_t workers, const Parts& parts) const {
     constexpr std::size_t ahead_of_a_worker = 2; // as in BranchSource
+    constexpr std::size_t behind = 2;            // segments that wait for an encoder, at most
+    constexpr std::size_t most_finishing = 8;    // as in base/parallel.cpp
+    const std::size_t all = segments_.size();
+    const std::size_t encoders = std::max<std::size_t>(1, cache::Writer::encoders_for(workers));
+    const double join = parts.in_order / static_cast<double>(all);
+    const double encode = parts.encoding / static_cast<double>(all * encoders);
     std::vector<std::unique_ptr<flow::DecodeContext>> contexts(workers);
     std::vector<double> clocks(workers, 0);
-    std::vector<double> ready(segments_.size(), 0);
-    const double part = in_order / static_cast<double>(segments_.size());
-    std::size_t decoded = 0;
-    std::size_t joined = 0;
+    std::vector<double> decoded; // when each segment was
+    std::vector<double> joined;
+    struct Encoder {
+      std::size_t segments = 0;
+      double free = 0;
+    };
+    std::vector<Encoder> encoding(encoders);
     Times times;
-    while (joined < segments_.size()) {
+    const auto slowest = [&] {
+      return std::ranges::min(encoding, {}, &Encoder::segments).segments;
+    };
+    while (slowest() < all) {
       const auto worker =
           static_cast<std::size_t>(std::ranges::min_element(clocks) - clocks.begin());
-      const bool joins = worker == 0 && joined < decoded && ready[joined] <= clocks[0];
-      const bool decodes =
-          decoded < segments_.size() && decoded < joined + ahead_of_a_worker * workers;
-      if (joins) {
-        clocks[0] += part;
-        ++joined;
-      } else if (decodes) {
+      double& now = clocks[worker];
+      const auto encoder = std::ranges::find_if(encoding, [&](const Encoder& each) {
+        return each.segments < joined.size() && joined[each.segments] <= now && each.free <= now;
+      });
+      if (worker == 0 && joined.size() < decoded.size() && decoded[joined.size()] <= now &&
+          joined.size() < slowest() + behind) {
+        now += join;
+        joined.push_back(now);
+      } else if (encoder != encoding.end()) {
+        now += encode;
+        ++encoder->segments;
+        encoder->free = now;
+      } else if (decoded.size() < all &&
+                 decoded.size() < joined.size() + ahead_of_a_worker * workers) {
         if (contexts[worker] == nullptr) {
           contexts[worker] = context(static_cast<std::uint32_t>(worker));
         }
-        const double spent = decode(segments_[decoded], *contexts[worker]);
+        const double spent = decode(segments_[decoded.size()], *contexts[worker]);
         times.decoding += spent;
-        clocks[worker] += spent;
-        ready[decoded++] = clocks[worker];
-      } else if (worker == 0) {
-        clocks[0] = ready[joined]; // waits for the segment
+        now += spent;
+        decoded.push_back(now);
       } else {
-        clocks[worker] = std::max(clocks[0], clocks[worker]) + part; // waits for a join
+        now = next_after(now, clocks, decoded, joined);
       }
     }
-    times.whole = clocks[0];
+    times.whole = std::ranges::max(encoding, {}, &Encoder::free).free +
+                  parts.finishing / static_cast<double>(std::min(workers, most_finishing));
     return times;
   }
 
 private:
+  // Returns the time of the next event.
+  static double next_after(double now, const std::vector<double>& clocks,
+                           const std::vector<double>& decoded, const std::vector<double>& joined) {
+    double next = std::numeric_limits<double>::max();
+    for (const auto* const times : {&clocks, &decoded, &joined}) {
+      for (const double time : *times) {
+        next = time > now ? std::min(next, time) : next;
+      }
+    }
+    return next;
+  }
+
   // As SegmentedDecoder does.
   void cut(const perfdata::AuxBuffer& buffer, const flow::TracePiece& piece) {
     const std::uint64_t least = flow::DecodeOptions{}.segment_bytes;
@@ -138,29 +176,66 @@ private:
   std::vector<Segment> segments_;
 };
 
+// Measures what one thread does in order, with the segments, while another encodes the blocks.
+Result<Parts> measure_parts(engine::LoadedRecording& loaded) {
+  loaded.decode.workers = 1;
+  cache::Writer writer(cache::Writer::Options{.encoders = 1});
+  const double thread_before = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+  const double before = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
+  auto measured = engine::measure_trace(loaded, writer, {}, Progress());
+  if (!measured) {
+    return std::unexpected(measured.error());
+  }
+  const double own = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - thread_before;
+  const double closed = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
+  if (auto finished = engine::finish_cache(*measured, writer, {}, false); !finished) {
+    return std::unexpected(finished.error());
+  }
+  return Parts{.in_order = own,
+               .encoding = closed - before - own,
+               .finishing = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - closed};
+}
+
+Parts least(const Parts& one, const Parts& other) {
+  return {.in_order = std::min(one.in_order, other.in_order),
+          .encoding = std::min(one.encoding, other.encoding),
+          .finishing = std::min(one.finishing, other.finishing)};
+}
+
+int fail(const Error& error) {
+  fmt::print(stderr, "{}\n", error.one_line());
+  return 1;
+}
+
 int simulate(const char* path) {
   constexpr std::size_t most_workers = 64;
+  constexpr int attempts = 3;
   engine::OpenOptions options;
   options.workers = 1;
-  const double before = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
-  if (const auto opened = engine::open(path, options, Progress()); !opened) {
-    fmt::print(stderr, "{}\n", opened.error().one_line());
-    return 1;
-  }
-  const double whole = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
-  const auto loaded = engine::load(path, options);
+  auto loaded = engine::load(path, options);
   if (!loaded) {
-    fmt::print(stderr, "{}\n", loaded.error().one_line());
-    return 1;
+    return fail(loaded.error());
   }
   const Simulation simulation(*loaded);
-  const double in_order = std::max(0.0, whole - simulation.run(1, 0).decoding);
-  fmt::print(R"({{"segments":{},"one_core":{},"in_order":{},"workers":[)", simulation.segments(),
-             whole, in_order);
+  double decoding = std::numeric_limits<double>::max();
+  std::optional<Parts> parts;
+  for (int attempt = 0; attempt < attempts; ++attempt) { // the first one also reads the symbols
+    decoding = std::min(decoding, simulation.run(1, {}).decoding);
+    const auto measured = measure_parts(*loaded);
+    if (!measured) {
+      return fail(measured.error());
+    }
+    parts = parts ? least(*parts, *measured) : *measured;
+  }
+  parts->in_order = std::max(0.0, parts->in_order - decoding);
+  fmt::print(
+      R"({{"segments":{},"decoding":{},"in_order":{},"encoding":{},"finishing":{},"workers":[)",
+      simulation.segments(), decoding, parts->in_order, parts->encoding, parts->finishing);
   for (std::size_t workers = 1; workers <= most_workers; workers *= 2) {
-    const Times times = simulation.run(workers, in_order);
-    fmt::print(R"({}{{"workers":{},"whole":{},"decoding":{}}})", workers > 1 ? "," : "", workers,
-               times.whole, times.decoding);
+    const Times times = simulation.run(workers, *parts);
+    fmt::print(R"({}{{"workers":{},"encoders":{},"whole":{},"decoding":{}}})",
+               workers > 1 ? "," : "", workers, cache::Writer::encoders_for(workers), times.whole,
+               times.decoding);
   }
   fmt::print("]}}\n");
   return 0;

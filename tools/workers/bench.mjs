@@ -36,10 +36,11 @@ export async function benchWorkers(args) {
     for (const { name, args: made } of kinds()) {
       const file = path.join(folder, "perf.data");
       stdoutOf(at("helper/build/ptsim/ptsim"), ["synth", "-o", file, "--seed", "1", "--bytes", String(mb * megabyte), ...made]);
-      const { segments, one_core: one, in_order: inOrder, workers } = JSON.parse(stdoutOf(at("helper/build/bench_workers"), [file]));
-      say(`\n### ${name}, ${mb} MB in ${number(segments)} segments: ${number(one, 2)} s of CPU time on one core, ${number(inOrder, 2)} s of it in order\n`);
-      say(table(["workers", "s", "times as fast", "CPU time for segments, s"], workers.map((each) => [
-        number(each.workers), number(each.whole, 2), number(workers[0].whole / each.whole, 2), number(each.decoding, 2),
+      const { segments, decoding, in_order: inOrder, encoding, finishing, workers } = JSON.parse(stdoutOf(at("helper/build/bench_workers"), [file]));
+      const parts = [[decoding, "for segments"], [inOrder, "in order"], [encoding, "to encode blocks"], [finishing, "to finish the cache"]];
+      say(`\n### ${name}, ${mb} MB in ${number(segments)} segments: ${parts.map(([time, what]) => `${number(time, 2)} s ${what}`).join(", ")}\n`);
+      say(table(["workers", "encoders", "s", "times as fast", "CPU time for segments, s"], workers.map((each) => [
+        number(each.workers), number(each.encoders), number(each.whole, 2), number(workers[0].whole / each.whole, 2), number(each.decoding, 2),
       ])));
     }
   } finally {

@@ -66,7 +66,7 @@ Result<SharedMeasurement> measure_calls(const LoadedRecording& loaded, const std
                                         const symbols::OpenedFiles& trail,
                                         const Progress& progress) {
   cache::Writer::Options output;
-  output.own_thread = loaded.decode.workers > 1;
+  output.encoders = cache::Writer::encoders_for(loaded.decode.workers);
   output.memory_bytes = std::min<std::size_t>(output.memory_bytes, memory_bound(options) / 4);
   if (options.use_cache) {
     output.path = writable_location(cache_locations(loaded.path, data, options));

@@ -110,7 +110,7 @@ Result<measure::test::MeasuredCalls> measured(const std::string& path,
                                  .spaces = std::move(spaces),
                                  .context_switches = std::move(context_switches),
                                  .decode = decode};
-  cache::Writer writer(cache::Writer::Options{.own_thread = decode.workers > 1});
+  cache::Writer writer(cache::Writer::Options{.encoders = decode.workers > 1 ? decode.workers : 0});
   auto measurement = engine::measure_trace(loaded, writer, {}, Progress());
   store = std::move(loaded.store);
   if (!measurement) {

@@ -53,7 +53,7 @@ TEST(RoundTrip, RestoresEveryColumn) {
     const CallTable table = test::random_table(seed, seed * 7 + 1);
     Writer::Options options;
     options.block_calls = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 16 : 4096;
-    options.own_thread = seed % 5 < 2;
+    options.encoders = seed % 5; // 0: none
     const auto cache = written(table, options, seed % 2 == 1);
     ASSERT_NE(cache, nullptr);
     EXPECT_TRUE(cache->in_memory());

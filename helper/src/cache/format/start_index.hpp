@@ -62,6 +62,28 @@ public:
   [[nodiscard]] bool covers(std::uint32_t order) const {
     return std::uint64_t{order >> StartIndex::calls_bits} + 1 < times_;
   }
+
+  // What another object needs to have the same times.
+  struct More {
+    std::size_t first = 0; // index of the first group
+    std::uint64_t times = 0;
+    std::vector<StartGroup> groups;
+  };
+  // Returns the groups from that one on.
+  [[nodiscard]] More since(std::size_t first) const {
+    return {.first = first,
+            .times = times_,
+            .groups = {groups_.begin() + static_cast<std::ptrdiff_t>(first), groups_.end()}};
+  }
+  // Returns the number of groups that will not change.
+  [[nodiscard]] std::size_t complete_groups() const { return times_ / StartGroup::times; }
+  // Takes over the times of another object.
+  void follow(const More& more) {
+    groups_.resize(more.first);
+    groups_.insert(groups_.end(), more.groups.begin(), more.groups.end());
+    times_ = more.times;
+  }
+
   // Returns the index so far, which is valid until it is extended.
   [[nodiscard]] StartIndex index() const { return StartIndex(groups_); }
   [[nodiscard]] const std::vector<StartGroup>& groups() const { return groups_; }

@@ -20,8 +20,9 @@ struct MadeBlock {
 
 class BlockTarget : public Interface {
 public:
-  // Appends an encoded block. May be called from several threads at once.
-  virtual void add_block(const MadeBlock& block, std::span<const std::byte> bytes) = 0;
+  // Appends encoded blocks, whose bytes follow each other. May be called from several threads at
+  // once.
+  virtual void add_blocks(std::span<const MadeBlock> blocks, std::span<const std::byte> bytes) = 0;
   // Notes a function whose calls may be nested in calls that were found late.
   virtual void add_late(std::uint32_t thread, stacks::FunctionId function) = 0;
   // Returns the bytes that the waiting calls of one thread may take.

@@ -56,8 +56,13 @@ std::vector<const Placed*> mark_nested(std::vector<Placed>& all, std::span<const
 
 } // namespace
 
+std::size_t Writer::encoders_for(std::size_t workers) {
+  constexpr std::size_t most = 8;
+  return workers > 1 ? std::clamp<std::size_t>(workers / 2, 1, most) : 0;
+}
+
 Writer::Writer(Options options) : options_(std::move(options)) {
-  options_.block_calls = std::clamp<std::uint32_t>(options_.block_calls, 1, UINT16_MAX);
+  options_.block_calls = std::clamp<std::uint32_t>(options_.block_calls, 1, UINT16_MAX / 2);
   if (!options_.path.empty()) {
     remove_abandoned(options_.path);
     if (auto output = Output::create(options_.path)) {
@@ -67,9 +72,9 @@ Writer::Writer(Options options) : options_(std::move(options)) {
     }
   }
   output_.append(std::vector<std::byte>(sizeof(FileHeader)));
-  if (options_.own_thread) {
-    constexpr std::size_t most_waiting = 16;
-    encoding_ = std::make_unique<OrderedWorker>(most_waiting);
+  constexpr std::size_t most_waiting = 16;
+  while (encoders_.size() < options_.encoders) {
+    encoders_.push_back(std::make_unique<OrderedWorker>(most_waiting));
   }
 }
 
@@ -82,10 +87,22 @@ stacks::CallSink& Writer::thread(std::uint32_t index) {
       return *thread;
     }
   }
-  threads_.push_back(std::make_unique<ThreadWriter>(static_cast<BlockTarget&>(*this),
-                                                    encoding_.get(), index, options_.block_calls));
+  threads_.push_back(std::make_unique<ThreadWriter>(
+      static_cast<BlockTarget&>(*this), encoders_of_next(), index, options_.block_calls));
   ++thread_count_;
   return *threads_.back();
+}
+
+// Returns the encoders of the next thread's calls, in turn. The more threads there are, the fewer
+// encoders each of them needs, and the less memory their batches take.
+std::vector<OrderedWorker*> Writer::encoders_of_next() {
+  std::vector<OrderedWorker*> chosen;
+  const std::size_t count =
+      std::min(encoders_.size(), encoders_.size() / (threads_.size() + 1) + 1);
+  while (chosen.size() < count) {
+    chosen.push_back(encoders_[next_encoder_++ % encoders_.size()].get());
+  }
+  return chosen;
 }
 
 std::size_t Writer::memory_per_thread() const {
@@ -93,19 +110,23 @@ std::size_t Writer::memory_per_thread() const {
   return std::max(least, options_.memory_bytes / std::max<std::size_t>(1, thread_count_));
 }
 
-void Writer::add_block(const MadeBlock& block, std::span<const std::byte> bytes) {
+void Writer::add_blocks(std::span<const MadeBlock> blocks, std::span<const std::byte> bytes) {
   const std::lock_guard lock(mutex_);
-  const auto [at, added] =
-      edge_numbers_.try_emplace(block.edge, static_cast<std::uint32_t>(edges_.size()));
-  if (added) {
-    edges_.push_back(block.edge);
+  std::uint64_t offset = output_.size();
+  for (const MadeBlock& block : blocks) {
+    const auto [at, added] =
+        edge_numbers_.try_emplace(block.edge, static_cast<std::uint32_t>(edges_.size()));
+    if (added) {
+      edges_.push_back(block.edge);
+    }
+    if (!sums_.has(block.edge.function)) {
+      sums_.resize(std::size_t{index_of(block.edge.function)} + 1);
+    }
+    sums_[block.edge.function].add(block.sums);
+    blocks_.push_back({.entry = block.entry, .edge = at->second});
+    blocks_.back().entry.offset = offset;
+    offset += block.entry.bytes;
   }
-  if (!sums_.has(block.edge.function)) {
-    sums_.resize(std::size_t{index_of(block.edge.function)} + 1);
-  }
-  sums_[block.edge.function].add(block.sums);
-  blocks_.push_back({.entry = block.entry, .edge = at->second});
-  blocks_.back().entry.offset = output_.size();
   output_.append(bytes);
 }
 
@@ -326,14 +347,14 @@ Result<std::shared_ptr<CallCache>> Writer::finish(const std::string& key,
   for (const auto& thread : threads_) {
     thread->submit();
   }
-  if (encoding_) {
-    encoding_->finish();
+  for (const auto& encoder : encoders_) {
+    encoder->finish();
   }
   for (const auto& thread : threads_) {
     thread->flush();
     starts_.emplace(thread->thread(), thread->take_starts());
   }
-  encoding_.reset();
+  encoders_.clear();
   threads_.clear();
   const std::lock_guard lock(mutex_);
   if (!is_described(description)) {

@@ -32,12 +32,17 @@ public:
     std::string path = {};                              // of the cache; empty: in memory
     std::size_t memory_bytes = std::size_t{256} << 20U; // of calls that wait for their block
     // Small enough that waiting rows stay in the processor's cache, large enough that the entries
-    // of blocks take little space. At most 65,535.
+    // of blocks take little space. At most 32,767; blocks can have twice as many.
     std::uint32_t block_calls = 512;
     // The figures of edges with at least so many calls are stored: 288 bytes each.
     std::uint32_t large_edge_calls = 2048;
-    bool own_thread = false; // encode blocks in a thread of their own
+    std::size_t encoders = 0; // threads that encode blocks; 0: the callers of the sinks do
   };
+  // Returns how many encoders keep up with so many threads that decode. Encoding takes about as
+  // long as decoding; more than eight encoders would wait for the thread that puts the calls in
+  // order.
+  [[nodiscard]] static std::size_t encoders_for(std::size_t workers);
+
   explicit Writer(Options options);
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -67,7 +72,8 @@ private:
     auto operator<=>(const Late&) const = default;
   };
 
-  void add_block(const MadeBlock& block, std::span<const std::byte> bytes) override;
+  [[nodiscard]] std::vector<OrderedWorker*> encoders_of_next();
+  void add_blocks(std::span<const MadeBlock> blocks, std::span<const std::byte> bytes) override;
   void add_late(std::uint32_t thread, stacks::FunctionId function) override;
   [[nodiscard]] std::size_t memory_per_thread() const override;
   [[nodiscard]] std::vector<std::vector<std::size_t>> blocks_of_late() const;
@@ -94,7 +100,8 @@ private:
   std::deque<std::unique_ptr<ThreadWriter>> threads_;
   std::map<std::uint32_t, StartIndexBuilder> starts_; // by thread, once its calls are written
   std::atomic<std::size_t> thread_count_ = 0;
-  std::unique_ptr<OrderedWorker> encoding_; // is destroyed first
+  std::size_t next_encoder_ = 0;
+  std::vector<std::unique_ptr<OrderedWorker>> encoders_; // are destroyed first
 };
 
 } // namespace ptlens::cache
