@@ -10,8 +10,9 @@ import { background, helper, json, jsonLines, noProbes, output, run, temporaryFo
 
 const skip = noProbes;
 
-// "busy" calls a callee 20,000 times each 20 ms, "rising" calls it ever more often; "hot" calls a function that does nothing without a
-// pause. "work" does the same, and notes every 5 ms its calls and its CPU time (CLOCK_MONOTONIC ns, CPU ns, calls).
+// "busy" calls a callee 20,000 times each 20 ms, "rising" calls it ever more often; "ends" calls it without a pause, and after 20,000 calls
+// once a function that ends in it. "hot" calls a function that does nothing without a pause. "work" does the same, and notes every 5 ms
+// its calls and its CPU time (CLOCK_MONOTONIC ns, CPU ns, calls).
 const source = `
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +25,8 @@ __attribute__((noipa)) void often(void) { __asm__ volatile(""); }
 __attribute__((noipa)) void seldom(void) { __asm__ volatile(""); }
 static long turns = 20000;
 __attribute__((noipa)) void busy(void) { for (long i = 0; i < turns; ++i) often(); seldom(); __asm__ volatile(""); }
+void ends(void);
+__asm__(".type ends, @function\\nends: nop\\nnop\\njmp often\\n.size ends, . - ends\\n");
 __attribute__((noipa)) void hot(void) { __asm__ volatile(""); }
 __attribute__((noipa)) void inner(void) { hot(); __asm__ volatile(""); }
 static volatile sig_atomic_t stopped;
@@ -59,6 +62,7 @@ static void rising(const char* file) {
 int main(int count, char** words) {
   if (count > 2 && strcmp(words[1], "work") == 0) { work(words[2]); return 0; }
   if (count > 2) { rising(words[2]); return 0; }
+  if (count > 1 && strcmp(words[1], "ends") == 0) for (;;) { for (long i = 0; i < turns; ++i) often(); ends(); }
   if (count > 1 && strcmp(words[1], "busy") == 0) for (;;) { busy(); usleep(20000); }
   for (;;) inner();
 }
@@ -119,6 +123,17 @@ test("a function that alone breaks the budget is measured in bursts of exact cal
     assert.ok(inside, "no call reaches out of its burst");
   }
   assert.match(output(helper, ["report", "--function", "hot", recording]), /measured in \d+ bursts?,.*estimate the whole recording/s);
+});
+
+test("without a budget, a function that slows the program is named", { skip }, (t) => {
+  const { folder, running } = started(t, "ends");
+  const target = ["--pid", String(running.child.pid), "--returns", "exit", "--callees", "none"];
+  const { report, note, manifest } = record(folder, target, "ends", "--budget", "100");
+  assert.ok(report.calls.complete > 0);
+  assert.ok(manifest.slowdown > 2, `${manifest.slowdown}`); // a hit takes a thousand times as long as often
+  // 20,000 hits of often for each one of ends.
+  assert.match(note("without_budget").text, /ran (at least )?[\d.]+ times slower: 100 % of the hits were in often, where calls of ends end\. .* leave out --budget 100/);
+  assert.equal(record(folder, target, "ends", "--budget", "5").note("without_budget"), undefined);
 });
 
 test("a started program that breaks the budget is cut back while it is recorded", { skip }, (t) => {

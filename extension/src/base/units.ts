@@ -61,10 +61,11 @@ export function formatBriefFigure(nanoseconds: number, uncertainty: number): str
   return uncertainty > 0 && uncertainty >= nanoseconds ? formatFigure(nanoseconds, uncertainty) : formatDuration(nanoseconds);
 }
 
-/** "1.04× slower", "12× slower", "less than 1.01× slower". */
+/** "1.04× slower", "at least 10× slower", "less than 1.01× slower". */
 export function formatSlower(factor: number): string {
   if (factor < 1.01) return l10n.t("less than {0}× slower", "1.01");
-  return l10n.t("{0}× slower", factor.toFixed(factor < 9.995 ? 2 : 0));
+  if (factor >= 9.995) return l10n.t("at least {0}× slower", "10");
+  return l10n.t("{0}× slower", factor.toFixed(2));
 }
 
 const minus = "\u2212";

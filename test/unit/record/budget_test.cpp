@@ -122,6 +122,8 @@ TEST(ProbeLoad, IsThatOfTheMostLoadedThread) {
   EXPECT_NEAR(load.most(), 7.5e6, 1);
   EXPECT_NEAR(slowdown(0.2), 1.25, 1e-9);
   EXPECT_EQ(slowdown(0), 1);
+  EXPECT_EQ(slowdown(0.97), 10); // at least
+  EXPECT_EQ(slowdown(1), 10);
 }
 
 TEST(ProbeLoad, OfThreadsThatShareCpusIsTheirSum) {

@@ -3,8 +3,7 @@
 
 #include "engine/probes/probe_threads.hpp"
 #include "perfdata/read_samples.hpp"
-
-#include <fmt/format.h>
+#include "record/probes/cost/probe_load.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,8 +23,8 @@ void note_costs(bool measured, measure::RecordingInfo& info) {
     info.notes.push_back(make_note(
         "waits_with_probes",
         "off-CPU time is as measured and cannot be corrected: where the program waited for its own "
-        "threads, which the probes made {} times slower, it waited longer than it does alone",
-        fmt::format("{:.2f}", info.slowdown)));
+        "threads, which the probes made {}, it waited longer than it does alone",
+        record::times_slower(info.slowdown)));
   }
 }
 

@@ -3,6 +3,7 @@
 #include "engine/probes/unmeasured_callees.hpp"
 #include "engine/recording/asked_functions.hpp"
 #include "record/goroutine_sample.hpp"
+#include "record/probes/cost/probe_load.hpp"
 #include "waits/samples.hpp"
 
 #include <algorithm>
@@ -208,7 +209,6 @@ void ProbeThreads::finish(std::uint64_t first_ns, std::uint64_t last_ns) {
 }
 
 double ProbeThreads::slowdown() const {
-  constexpr double most = 1000;
   double with_probes = 0;
   double spent = 0;
   for (std::size_t i = 0; i < threads_.size(); ++i) {
@@ -222,7 +222,7 @@ double ProbeThreads::slowdown() const {
   if (with_probes <= 0) {
     return 1;
   }
-  return with_probes / std::max(with_probes - spent, with_probes / most);
+  return record::slowdown(spent / with_probes);
 }
 
 const std::vector<record::Interval>& ProbeThreads::intervals() const {

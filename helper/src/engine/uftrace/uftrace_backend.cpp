@@ -6,6 +6,7 @@
 #include "engine/uftrace/hook_cost.hpp"
 #include "engine/uftrace/hooked_functions.hpp"
 #include "perfdata/bytes/mapped_file.hpp"
+#include "record/probes/cost/probe_load.hpp"
 
 #include <fmt/format.h>
 
@@ -181,8 +182,7 @@ double slowdown(const HookReader& reader) {
   const auto hooks =
       static_cast<double>(reader.calls()) * static_cast<double>(reader.cost().call());
   const auto all = static_cast<double>(reader.on_cpu_ns());
-  constexpr double least_share = 0.01; // of the program's own work
-  return all <= 0 ? 1 : all / std::max(all - hooks, all * least_share);
+  return all <= 0 ? 1 : record::slowdown(hooks / all);
 }
 
 void add_notes(const LoadedRecording& loaded, const HookReader& reader,
@@ -194,7 +194,7 @@ void add_notes(const LoadedRecording& loaded, const HookReader& reader,
       "ns a call: {} ns are in the latency of the call itself, and the rest is in that of its "
       "callers (estimated from the shortest calls){}",
       reader.cost().call(), reader.cost().inside,
-      info.slowdown > 1 ? fmt::format("; the program ran about {:.2f} times slower", info.slowdown)
+      info.slowdown > 1 ? fmt::format("; the program ran {}", record::times_slower(info.slowdown))
                         : ""));
   info.notes.push_back(make_note(
       "hooked_functions",

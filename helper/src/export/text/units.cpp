@@ -149,11 +149,14 @@ std::string brief_figure(double ns, double uncertainty_ns) {
 
 std::string slower(double factor) {
   constexpr double least = 1.01;
-  constexpr double whole = 9.995;
+  constexpr double most = 9.995;
   if (factor < least) {
     return "less than 1.01× slower";
   }
-  return fmt::format("{:.{}f}× slower", factor, factor < whole ? 2 : 0);
+  if (factor >= most) {
+    return "at least 10× slower";
+  }
+  return fmt::format("{:.2f}× slower", factor);
 }
 
 std::string count(std::uint64_t number) {

@@ -28,7 +28,7 @@ inline constexpr double ns_per_s = 1e9;
 // that is not larger than its uncertainty remains "< 24.6 µs".
 [[nodiscard]] std::string brief_figure(double ns, double uncertainty_ns);
 
-// Returns "1.04× slower", "12× slower" or "less than 1.01× slower"; also in that table.
+// Returns "1.04× slower", "at least 10× slower" or "less than 1.01× slower"; also in that table.
 [[nodiscard]] std::string slower(double factor);
 
 // Returns "10,000".

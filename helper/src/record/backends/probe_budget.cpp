@@ -132,4 +132,45 @@ Result<WithinBudget> keep_within_budget(const Request& request, const Machine& m
   return result;
 }
 
+std::optional<Note> without_budget(const Request& request, const ProbePlan& plan,
+                                   const std::string& target, const TargetFiles& files,
+                                   std::span<const Probe> probes, const HitCosts& costs,
+                                   double slowdown) {
+  constexpr double much = 1.25;
+  if (ProbeBudget(request.budget / 100).is_limited() || slowdown < much) {
+    return std::nullopt;
+  }
+  std::uint64_t all = 0;
+  std::uint64_t most = 0;
+  const PlannedProbe* hit_most = nullptr;
+  for (const PlannedProbe& planned : plan.probes) {
+    if (planned.kind != Probe::Kind::entry) {
+      continue;
+    }
+    const std::string& binary = files.file_of(planned.place.binary.get())->path;
+    std::uint64_t hits = 0;
+    for (const Probe& probe : probes) {
+      if (probe.function == planned.place->address && probe.binary == binary) {
+        hits += costs.hits_of(probe);
+      }
+    }
+    all += hits;
+    if (hits > most) {
+      most = hits;
+      hit_most = &planned;
+    }
+  }
+  if (hit_most == nullptr) {
+    return std::nullopt;
+  }
+  const bool ends_in = !hit_most->target && hit_most->needed;
+  return make_note(
+      "without_budget",
+      "without a budget, the program ran {}: {} % of the hits were in {}{}. To slow "
+      "the program by at most 5 %, leave out --budget 100",
+      times_slower(slowdown),
+      fmt::format("{:.0f}", 100 * static_cast<double>(most) / static_cast<double>(all)),
+      hit_most->place->name, ends_in ? fmt::format(", where calls of {} end", target) : "");
+}
+
 } // namespace ptlens::record

@@ -4,8 +4,10 @@
 #include "base/error.hpp"
 #include "base/note.hpp"
 #include "record/machine/machine.hpp"
+#include "record/probe_table.hpp"
 #include "record/probes/cost/own_time.hpp"
 #include "record/probes/cost/probe_cost.hpp"
+#include "record/probes/cost/probe_load.hpp"
 #include "record/probes/plan/budget_plan.hpp"
 #include "record/probes/plan/probe_plan.hpp"
 #include "record/request.hpp"
@@ -13,6 +15,8 @@
 
 #include <future>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace ptlens::record {
@@ -33,5 +37,13 @@ struct WithinBudget {
                                                       bool records_waits, const TargetFiles& files,
                                                       const OwnTime& began, ProbePlan& plan,
                                                       std::vector<Note>& notes);
+
+// Returns what to say where no budget held and the program ran much slower: in which function most
+// hits were. `plan`: at least what was probed, for `target`. `probes`: with the files, what was.
+[[nodiscard]] std::optional<Note> without_budget(const Request& request, const ProbePlan& plan,
+                                                 const std::string& target,
+                                                 const TargetFiles& files,
+                                                 std::span<const Probe> probes,
+                                                 const HitCosts& costs, double slowdown);
 
 } // namespace ptlens::record

@@ -114,6 +114,10 @@ public:
     append(manifest.notes, notes);
     append(manifest.notes, attempt->notes);
     append(manifest.notes, attempt->session.notes);
+    if (auto note = without_budget(request_, *plan, named, files, attempt->probes,
+                                   attempt->session.costs, manifest.slowdown)) {
+      manifest.notes.push_back(std::move(*note));
+    }
     auto summary = finish_recording(
         {.end = attempt->session.end, .data_file = data_file_, .request = &request_}, machine_,
         manifest);

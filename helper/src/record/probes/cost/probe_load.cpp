@@ -1,5 +1,7 @@
 #include "record/probes/cost/probe_load.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t page_offset = 0xfff;
 
-std::uint64_t cost_key(std::uint64_t event_id, std::uint64_t address) {
+std::uint64_t key_of(std::uint64_t event_id, std::uint64_t address) {
   return event_id * (page_offset + 1) + (address & page_offset);
 }
 
@@ -16,27 +18,33 @@ std::uint64_t cost_key(std::uint64_t event_id, std::uint64_t address) {
 
 HitCosts::HitCosts(std::span<const Probe> probes, std::span<const Probe> frequent) {
   for (const Probe& probe : probes) {
-    double& ns = costs_[cost_key(probe.event_id, probe.address)].hit_ns;
+    double& ns = hits_[key_of(probe.event_id, probe.address)].cost.hit_ns;
     ns = std::max(ns, probe.hit_ns);
   }
   for (const Probe& probe : frequent) {
-    double& ns = costs_[cost_key(probe.event_id, probe.address)].frequent_ns;
+    double& ns = hits_[key_of(probe.event_id, probe.address)].cost.frequent_ns;
     ns = std::max(ns, probe.hit_ns);
   }
 }
 
 double HitCosts::take(std::uint64_t event_id, std::uint64_t ip, std::int32_t tid,
                       std::uint64_t time_ns) {
-  const auto found = costs_.find(cost_key(event_id, ip));
+  const auto found = hits_.find(key_of(event_id, ip));
   const auto [last, is_first] = last_ns_.try_emplace(tid, time_ns);
   const std::uint64_t before_ns = std::exchange(last->second, std::max(last->second, time_ns));
-  if (found == costs_.end()) {
+  if (found == hits_.end()) {
     return 0;
   }
+  ++found->second.count;
+  const HitCost& cost = found->second.cost;
   // Hits of a thread that changed its CPU can be read in another order.
-  return is_first
-             ? found->second.hit_ns
-             : found->second.after(static_cast<double>(time_ns - std::min(time_ns, before_ns)));
+  return is_first ? cost.hit_ns
+                  : cost.after(static_cast<double>(time_ns - std::min(time_ns, before_ns)));
+}
+
+std::uint64_t HitCosts::hits_of(const Probe& probe) const {
+  const auto found = hits_.find(key_of(probe.event_id, probe.address));
+  return found == hits_.end() ? 0 : found->second.count;
 }
 
 void ProbeLoad::add(std::int32_t tid, double ns) {
@@ -75,8 +83,12 @@ double ProbeLoad::most() const {
 }
 
 double slowdown(double share) {
-  constexpr double most = 0.99;
-  return 1 / (1 - std::clamp(share, 0.0, most));
+  return std::min(most_slowdown, 1 / (1 - std::clamp(share, 0.0, 1.0)));
+}
+
+std::string times_slower(double slowdown) {
+  return slowdown < most_slowdown ? fmt::format("{:.2f} times slower", slowdown)
+                                  : fmt::format("at least {:.0f} times slower", most_slowdown);
 }
 
 } // namespace ptlens::record

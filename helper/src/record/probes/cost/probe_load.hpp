@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <unordered_map>
 
 namespace ptlens::record {
@@ -22,9 +23,15 @@ public:
   // offset in the page counts, which is the same in the file and in every process.
   [[nodiscard]] double take(std::uint64_t event_id, std::uint64_t ip, std::int32_t tid,
                             std::uint64_t time_ns);
+  // Returns how often the probe was hit.
+  [[nodiscard]] std::uint64_t hits_of(const Probe& probe) const;
 
 private:
-  std::unordered_map<std::uint64_t, HitCost> costs_;
+  struct Hits {
+    HitCost cost;
+    std::uint64_t count = 0;
+  };
+  std::unordered_map<std::uint64_t, Hits> hits_;
   std::unordered_map<std::int32_t, std::uint64_t> last_ns_; // hit of each thread
 };
 
@@ -50,7 +57,11 @@ private:
   double total_ = 0;
 };
 
-// Returns how many times slower a program runs that loses this share of its time.
+// Returns how many times slower a program runs that loses this share of its time: at most
+// most_slowdown, because what a hit costs is known too badly to distinguish 10 times from 100.
+inline constexpr double most_slowdown = 10;
 [[nodiscard]] double slowdown(double share);
+// Returns "1.20 times slower", or "at least 10 times slower".
+[[nodiscard]] std::string times_slower(double slowdown);
 
 } // namespace ptlens::record

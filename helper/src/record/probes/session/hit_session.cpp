@@ -341,6 +341,7 @@ private:
     result.end_ns = ended_ns;
     result.callees_end_ns = callees_end_ns_;
     result.slowdown = slowdown(meter_.whole_share());
+    result.costs = std::move(costs_);
     result.notes = std::move(notes_);
     result.events = std::move(events_);
     result.held = std::move(held_);

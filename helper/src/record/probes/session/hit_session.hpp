@@ -47,6 +47,7 @@ struct HitSessionEnd {
   std::uint64_t end_ns = 0;            // of the recording
   std::uint64_t callees_end_ns = 0;    // when the probes of callees were removed; 0: never
   double slowdown = 1;
+  HitCosts costs = {}; // with the number of hits
   std::vector<Note> notes = {};
   // What still holds the probes, disabled. On a busy machine the kernel can need seconds to remove
   // them, so that the caller does it while the recording is read.
