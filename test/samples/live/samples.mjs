@@ -61,8 +61,7 @@ export function doneAt({ timeline }, ns) {
 export const rateBetween = (truth, from, to) => ((doneAt(truth, to) - doneAt(truth, from)) * 1e9) / (to - from);
 
 /** The figures that users are shown: { mean, p50, p99, uncertainty: the same of each }, in ns. */
-export function shownFigures({ recording, latency }) {
-  const { mean, p50, p99 } = latency;
-  const { resolution_ns: all } = recording;
+export function shownFigures({ latency }) {
+  const { mean, p50, p99, resolution: all } = latency;
   return { mean, p50, p99, uncertainty: { mean: all, p50: all, p99: all, ...latency.uncertainty } };
 }

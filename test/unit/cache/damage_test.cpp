@@ -9,11 +9,11 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stop_token>
 #include <string>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -211,9 +211,8 @@ TEST_F(Damage, SeveralThreadsMayWriteAtOnce) {
 
 // As another process does that begins to write the same cache.
 TEST_F(Damage, NoFileIsTakenForAbandonedThatIsBeingWritten) {
-  std::atomic<bool> ended = false;
-  std::jthread other([&] {
-    while (!ended) {
+  const std::jthread other([this](const std::stop_token& ends) {
+    while (!ends.stop_requested()) {
       remove_abandoned(path);
     }
   });
@@ -223,7 +222,6 @@ TEST_F(Damage, NoFileIsTakenForAbandonedThatIsBeingWritten) {
     ASSERT_TRUE(output) << output.error().one_line();
     EXPECT_TRUE(fs::exists(output->complete())) << round;
   }
-  ended = true;
 }
 
 } // namespace

@@ -68,6 +68,28 @@ TEST_F(HookedCallsTest, NestedCallsHaveParentsSelfTimeAndTheUncertaintyOfTheirHo
   EXPECT_EQ(table_.uncertainty[0], 4 * 3U + 3 * 7U);
 }
 
+// 3 ns for each hook in quick succession: four times as much up to 10 µs after the function's
+// previous call, eight times after 100 µs, twelve times after 1 ms, twenty times after 100 ms and
+// in its first call.
+TEST_F(HookedCallsTest, AfterAPauseTheHooksOfACallAreMoreUncertain) {
+  constexpr std::uint64_t begin = 1'000'000'000;
+  std::uint64_t time = begin;
+  for (const std::uint64_t pause :
+       {0U, 10'000U, 100'000U, 1'000'000U, 100'000'000U, 500'000'000U}) {
+    time += pause;
+    enter(time, 0, g);
+    leave(time += 100, 0, g);
+  }
+  enter(time, 0, g);
+  leave(time + 1'000'000, 0, g); // its exit comes 1 ms after the thread's previous hook
+  finish(2 * begin, false);
+  std::vector<std::uint32_t> expected;
+  for (const std::uint32_t times : {20U, 4U, 8U, 12U, 20U, 20U, 12U}) {
+    expected.push_back(times * 3);
+  }
+  EXPECT_EQ(table_.uncertainty, expected);
+}
+
 TEST_F(HookedCallsTest, RecursionAndEqualTimesKeepTheNesting) {
   enter(1, 0, f);
   enter(1, 1, f);

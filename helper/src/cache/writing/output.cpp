@@ -51,7 +51,7 @@ int lock(int file) {
 
 Result<Output> Output::create(const std::string& path) {
   static std::atomic<unsigned> number = 0;
-  constexpr int attempts = 10;
+  constexpr int attempts = 100;
   constexpr mode_t rights = 0666; // minus the umask
   Output output;
   output.path_ = path;

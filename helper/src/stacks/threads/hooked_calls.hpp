@@ -18,12 +18,11 @@ struct HookCost {
   std::uint32_t around = 0;
 
   [[nodiscard]] std::uint64_t call() const { return std::uint64_t{inside} + around; }
-  // After the program did other work, the caches contain other things, and a hook takes up to so
-  // many times as long.
-  [[nodiscard]] std::uint64_t most_inside() const {
-    constexpr std::uint64_t cold_factor = 4;
-    return cold_factor * inside;
-  }
+  // Returns how much time the hooks of a call can have taken in its latency. `pause_ns`: since the
+  // thread's previous call of the function, or hook. After the program did other work, the caches
+  // contain other things, and a hook takes up to four times as long; and as much again for each
+  // tenfold of a longer pause, up to 100 ms.
+  [[nodiscard]] std::uint64_t most_inside(std::uint64_t pause_ns = 0) const;
 };
 
 struct Hook {
@@ -72,13 +71,15 @@ private:
     std::uint32_t depth = 0;
     std::uint64_t hooks_ns = 0; // in the calls that it made
     bool part = false;
-    bool stub = false; // and has made no call yet
-    bool gap = false;  // hooks are missing since it began
+    bool stub = false;          // and has made no call yet
+    bool gap = false;           // hooks are missing since it began
+    std::uint64_t pause_ns = 0; // since the function's previous call
   };
 
   void enter(const Hook& hook);
   void leave(const Hook& hook);
   void pop(std::uint64_t time_ns, CallState state);
+  std::uint64_t& left_ns(FunctionId function);
   void end_gap(std::uint64_t time_ns);
   [[nodiscard]] OpenCallId innermost() const {
     return stack_.empty() ? OpenCallId::none : stack_.back().call;
@@ -87,6 +88,7 @@ private:
   OpenCalls calls_;
   HookCost cost_;
   std::vector<Frame> stack_;
+  IdVector<FunctionId, std::uint64_t> left_ns_; // when the thread left each function; 0: never
   bool started_ = false;
   bool in_gap_ = false;
   std::uint64_t first_ns_ = 0;
