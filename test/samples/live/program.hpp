@@ -86,6 +86,9 @@ private:
   std::vector<Point> points_;
 };
 
+// Calls by the program's own clock: the ticks at their start, and of their latency.
+using CallList = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
 class Program {
 public:
   using Options = std::vector<std::pair<const char*, double*>>;
@@ -121,7 +124,8 @@ public:
 
   // Writes the truth. Returns the exit status.
   [[nodiscard]] int finish(const std::vector<std::pair<const char*, const Latencies*>>& functions,
-                           const std::vector<const Timeline*>& timelines = {}) const {
+                           const std::vector<const Timeline*>& timelines = {},
+                           const CallList& list = {}) const {
     const Moment end = moment();
     const double rate = truth::ticks_per_ns(begin_, end);
     std::FILE* file = truth_.empty() ? stdout : std::fopen(truth_.c_str(), "w");
@@ -137,6 +141,7 @@ public:
     }
     std::fputs("]", file);
     write(file, timelines, end, rate);
+    write(file, list, rate);
     std::fputs("}\n", file);
     return file == stdout || std::fclose(file) == 0 ? 0 : 1;
   }
@@ -197,6 +202,22 @@ private:
       }
       std::fprintf(file, "%s[%llu,%.1f]", ns > begin_.ns ? "," : "",
                    static_cast<unsigned long long>(ns), sum);
+    }
+    std::fputs("]", file);
+  }
+
+  // Writes "list": [[ns of CLOCK_MONOTONIC at the start, ns of the latency], …].
+  void write(std::FILE* file, const CallList& list, double rate) const {
+    if (list.empty()) {
+      return;
+    }
+    const char* separator = R"(,"list":[)";
+    for (const auto& [start, latency] : list) {
+      std::fprintf(file, "%s[%.0f,%.0f]", separator,
+                   static_cast<double>(begin_.ns) +
+                       static_cast<double>(start - begin_.ticks) / rate,
+                   static_cast<double>(latency) / rate);
+      separator = ",";
     }
     std::fputs("]", file);
   }

@@ -42,7 +42,10 @@ struct Database {
 struct Worker {
   truth::Latencies latencies;
   truth::Timeline timeline;
+  truth::CallList list; // the first calls
 };
+
+constexpr std::size_t most_listed = 100'000;
 
 } // namespace
 
@@ -64,7 +67,7 @@ int main(int count, char** words) {
   truth::Program program(count, words, {{"--threads", &threads}, {"--calls", &calls}});
   const auto most = static_cast<std::uint64_t>(calls);
   const auto size = static_cast<std::size_t>(threads);
-  std::vector<Worker> workers(size, {{}, truth::Timeline(program.ticks_per_ns())});
+  std::vector<Worker> workers(size, {{}, truth::Timeline(program.ticks_per_ns()), {}});
   std::latch ready(static_cast<std::ptrdiff_t>(size));
   std::latch gate(1);
   std::vector<std::jthread> running;
@@ -79,6 +82,9 @@ int main(int count, char** words) {
         const long sum = run_query(database.query, first);
         const std::uint64_t now = truth::ticks();
         worker.latencies.add(now - begin);
+        if (worker.list.size() < most_listed) {
+          worker.list.emplace_back(begin, now - begin);
+        }
         worker.timeline.add(now, number);
         first = 1 + (first + static_cast<int>(sum)) % (rows - rows_of_query);
         if (program.ends(now)) {
@@ -92,10 +98,12 @@ int main(int count, char** words) {
   gate.count_down();
   running.clear();
   truth::Latencies all;
+  truth::CallList list;
   std::vector<const truth::Timeline*> timelines;
   for (const Worker& worker : workers) {
     all.add(worker.latencies);
     timelines.push_back(&worker.timeline);
+    list.insert(list.end(), worker.list.begin(), worker.list.end());
   }
-  return program.finish({{"run_query", &all}}, timelines);
+  return program.finish({{"run_query", &all}}, timelines, list);
 }

@@ -25,7 +25,6 @@ MadeBlock make_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& r
 
 } // namespace
 
-// One group after the other.
 void EdgeRows::put_all(Calls calls, std::span<const LateCall> late,
                        const StartIndexBuilder& starts) {
   std::array<std::uint32_t, most_together> lanes;
@@ -43,7 +42,7 @@ void EdgeRows::put_all(Calls calls, std::span<const LateCall> late,
     while (edges_.size() > recent_.size() / 2 && recent_bits_ < most_recent_bits) {
       recent_.assign(std::size_t{1} << ++recent_bits_, {});
     }
-    if (waiting_.bytes() > target_->memory_per_thread() / share_) {
+    if (waiting_.bytes() > target_->memory_per_thread() / partitions_) {
       make_room(starts);
     }
   }
@@ -124,7 +123,7 @@ void EdgeRows::make_room(const StartIndexBuilder& starts) {
   for (std::size_t next = 0; next < fullest.size();) {
     const std::uint32_t lane = fullest[next++];
     if (waiting_.count(lane) == 0 ||
-        waiting_.bytes() <= target_->memory_per_thread() / share_ / 2) {
+        waiting_.bytes() <= target_->memory_per_thread() / partitions_ / 2) {
       return;
     }
     if (next != fullest.size()) {
@@ -134,7 +133,7 @@ void EdgeRows::make_room(const StartIndexBuilder& starts) {
   }
 }
 
-// Writes the blocks of the lanes one behind the other.
+// Writes the blocks of the lanes, in their order.
 void EdgeRows::write_lanes(std::uint32_t begin, std::uint32_t end,
                            const StartIndexBuilder& starts) const {
   std::vector<MadeBlock> blocks;

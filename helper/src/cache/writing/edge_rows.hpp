@@ -32,10 +32,11 @@ struct LateCall {
 
 class EdgeRows {
 public:
-  // `share`: the thread's calls are divided among so many objects of this class. The target must
+  // `partitions`: the number of objects among which the thread's calls are divided. The target must
   // outlive the object.
-  EdgeRows(BlockTarget& target, std::uint32_t thread, std::uint32_t block_calls, std::size_t share)
-      : target_(&target), thread_(thread), block_calls_(block_calls), share_(share),
+  EdgeRows(BlockTarget& target, std::uint32_t thread, std::uint32_t block_calls,
+           std::size_t partitions)
+      : target_(&target), thread_(thread), block_calls_(block_calls), partitions_(partitions),
         recent_(std::size_t{1} << least_recent_bits, Recent{}) {}
 
   // Returns a number that depends on the edge of the call.
@@ -77,7 +78,7 @@ private:
   BlockTarget* target_;
   std::uint32_t thread_;
   std::uint32_t block_calls_;
-  std::size_t share_;
+  std::size_t partitions_;
   unsigned recent_bits_ = least_recent_bits;
   std::vector<Recent, LargePages<Recent>> recent_; // half empty, until it is large
   tsl::robin_map<Edge, std::uint32_t, EdgeHash, std::equal_to<>,

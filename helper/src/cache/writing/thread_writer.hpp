@@ -39,8 +39,8 @@ private:
   static constexpr std::size_t calls_per_batch = 512;
 
   struct Partition {
-    EdgeRows rows;            // the encoder uses these, and
-    StartIndexBuilder starts; // what it knows of the index
+    EdgeRows rows;            // used by the encoder
+    StartIndexBuilder starts; // the same; what it knows of the index
     OrderedWorker* encoder = nullptr;
     std::vector<stacks::ClosedCall> batch;
     std::vector<LateCall> late;   // of the batch

@@ -2,6 +2,7 @@
 #include "engine/trace/trace_threads.hpp"
 
 #include <algorithm>
+#include <set>
 #include <span>
 
 namespace ptlens::engine {
@@ -9,6 +10,14 @@ namespace ptlens::engine {
 namespace {
 
 constexpr std::uint64_t bytes_per_progress_report = 1U << 20U;
+
+std::set<std::int32_t> processors_with_trace(const perfdata::Recording& recording) {
+  std::set<std::int32_t> processors;
+  for (const perfdata::AuxBuffer& buffer : recording.aux_buffers()) {
+    processors.insert(buffer.cpu);
+  }
+  return processors;
+}
 
 } // namespace
 
@@ -43,13 +52,18 @@ std::unique_ptr<flow::DecodeContext> Branches::make_context(const LoadedRecordin
 }
 
 Threads::Threads(const LoadedRecording& loaded, std::vector<stacks::ThreadInfo>& infos, Make make)
-    : loaded_(&loaded), infos_(&infos), make_(std::move(make)), untraced_(loaded.recording) {}
+    : loaded_(&loaded), infos_(&infos), make_(std::move(make)), untraced_(loaded.recording),
+      stopped_(processors_with_trace(loaded.recording), loaded.recording.aux_writes(),
+               loaded.recording.switches()) {}
 
 void Threads::take(flow::Run& run) {
   feed(of(run), run);
 }
 
 Threads::Thread& Threads::of(const flow::Run& run) {
+  if (!run.empty()) {
+    stopped_.go_on(run.cpu, run.first_ns());
+  }
   const auto [entry, added] = index_.try_emplace(run.tid, threads_.size());
   if (added) {
     infos_->push_back(loaded_->thread(run.pid, run.tid));
@@ -93,7 +107,11 @@ std::vector<stacks::Gap> Threads::finish() {
 // Adds a gap where the thread ran untraced after its last branch.
 void Threads::note_untraced(Thread& thread, const flow::Run& run) const {
   const std::uint64_t last = thread.calls->last_ns();
-  if (const auto at = untraced_.in(run.tid, last, run.first_ns())) {
+  auto at = untraced_.in(run.tid, last, run.first_ns());
+  if (!at) {
+    at = stopped_.in(run.tid, last, run.first_ns());
+  }
+  if (at) {
     const symbols::AddressSpaceVersion& space = loaded_->spaces->at(run.pid, *at);
     thread.calls->add(flow::Branch{.time_ns = *at,
                                    .kind = flow::BranchKind::gap,

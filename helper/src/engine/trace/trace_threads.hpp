@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/progress.hpp"
 #include "engine/recording/loaded_recording.hpp"
+#include "engine/trace/stopped_trace.hpp"
 #include "engine/trace/untraced_time.hpp"
 #include "flow/code/code_time.hpp"
 #include "flow/decode/decode_context.hpp"
@@ -86,6 +87,7 @@ private:
   std::vector<stacks::ThreadInfo>* infos_;
   Make make_;
   UntracedTime untraced_;
+  StoppedTrace stopped_;
   std::uint64_t indistinct_switches_ = 0;
   std::uint64_t goroutine_switches_ = 0;
   std::set<stacks::FunctionId> lost_inside_;

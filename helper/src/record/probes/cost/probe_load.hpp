@@ -57,9 +57,10 @@ private:
   double total_ = 0;
 };
 
-// Returns how many times slower a program runs that loses this share of its time: at most
-// most_slowdown, because what a hit costs is known too badly to distinguish 10 times from 100.
+// What a hit costs is not known well enough to distinguish 10 times from 100.
 inline constexpr double most_slowdown = 10;
+// Returns how many times slower a program runs that loses this share of its time, at most
+// most_slowdown.
 [[nodiscard]] double slowdown(double share);
 // Returns "1.20 times slower", or "at least 10 times slower".
 [[nodiscard]] std::string times_slower(double slowdown);
