@@ -44,7 +44,9 @@ void StoppedTrace::advance(Processor& processor, std::uint64_t time_ns) {
   while (processor.next_stay < stays.size() && stays[processor.next_stay].end_ns <= time_ns) {
     const Stay& stay = stays[processor.next_stay++];
     if (processor.stopped_ns && stay.end_ns > *processor.stopped_ns) {
-      untraced_[stay.tid].push_back(
+      std::vector<Untraced>& times = untraced_[stay.tid];
+      times.insert(
+          std::ranges::upper_bound(times, stay.end_ns, {}, &Untraced::end_ns),
           {.begin_ns = std::max(stay.begin_ns, *processor.stopped_ns), .end_ns = stay.end_ns});
     }
   }
@@ -66,11 +68,11 @@ std::optional<std::uint64_t> StoppedTrace::in(std::int32_t tid, std::uint64_t fr
     return std::nullopt;
   }
   std::optional<std::uint64_t> first;
-  for (const Untraced& each : thread->second) {
-    if (each.end_ns > from && each.end_ns <= to) {
-      const std::uint64_t begin_ns = std::max(from, each.begin_ns);
-      first = std::min(first.value_or(begin_ns), begin_ns);
-    }
+  const std::vector<Untraced>& times = thread->second;
+  for (auto each = std::ranges::upper_bound(times, from, {}, &Untraced::end_ns);
+       each != times.end() && each->end_ns <= to; ++each) {
+    const std::uint64_t begin_ns = std::max(from, each->begin_ns);
+    first = std::min(first.value_or(begin_ns), begin_ns);
   }
   return first;
 }

@@ -48,7 +48,7 @@ private:
   void advance(Processor& processor, std::uint64_t time_ns);
 
   std::map<std::int32_t, Processor> processors_;           // whose trace stopped at least once
-  std::map<std::int32_t, std::vector<Untraced>> untraced_; // by tid
+  std::map<std::int32_t, std::vector<Untraced>> untraced_; // by tid, in order of their ends
 };
 
 } // namespace ptlens::engine

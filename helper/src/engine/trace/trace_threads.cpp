@@ -2,7 +2,6 @@
 #include "engine/trace/trace_threads.hpp"
 
 #include <algorithm>
-#include <set>
 #include <span>
 
 namespace ptlens::engine {
@@ -10,14 +9,6 @@ namespace ptlens::engine {
 namespace {
 
 constexpr std::uint64_t bytes_per_progress_report = 1U << 20U;
-
-std::set<std::int32_t> processors_with_trace(const perfdata::Recording& recording) {
-  std::set<std::int32_t> processors;
-  for (const perfdata::AuxBuffer& buffer : recording.aux_buffers()) {
-    processors.insert(buffer.cpu);
-  }
-  return processors;
-}
 
 } // namespace
 
@@ -53,7 +44,7 @@ std::unique_ptr<flow::DecodeContext> Branches::make_context(const LoadedRecordin
 
 Threads::Threads(const LoadedRecording& loaded, std::vector<stacks::ThreadInfo>& infos, Make make)
     : loaded_(&loaded), infos_(&infos), make_(std::move(make)), untraced_(loaded.recording),
-      stopped_(processors_with_trace(loaded.recording), loaded.recording.aux_writes(),
+      stopped_(traced_processors(loaded.recording), loaded.recording.aux_writes(),
                loaded.recording.switches()) {}
 
 void Threads::take(flow::Run& run) {
@@ -107,11 +98,10 @@ std::vector<stacks::Gap> Threads::finish() {
 // Adds a gap where the thread ran untraced after its last branch.
 void Threads::note_untraced(Thread& thread, const flow::Run& run) const {
   const std::uint64_t last = thread.calls->last_ns();
-  auto at = untraced_.in(run.tid, last, run.first_ns());
-  if (!at) {
-    at = stopped_.in(run.tid, last, run.first_ns());
-  }
-  if (at) {
+  const std::uint64_t first = run.first_ns();
+  if (const auto at = untraced_.in(run.tid, last, first).or_else([&] {
+        return stopped_.in(run.tid, last, first);
+      })) {
     const symbols::AddressSpaceVersion& space = loaded_->spaces->at(run.pid, *at);
     thread.calls->add(flow::Branch{.time_ns = *at,
                                    .kind = flow::BranchKind::gap,

@@ -2,15 +2,19 @@
 #include "engine/trace/untraced_time.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace ptlens::engine {
 
-UntracedTime::UntracedTime(const perfdata::Recording& recording) {
+std::set<std::int32_t> traced_processors(const perfdata::Recording& recording) {
   std::set<std::int32_t> traced;
   for (const perfdata::AuxBuffer& buffer : recording.aux_buffers()) {
     traced.insert(buffer.cpu);
   }
+  return traced;
+}
+
+UntracedTime::UntracedTime(const perfdata::Recording& recording) {
+  const std::set<std::int32_t> traced = traced_processors(recording);
   if (traced.empty() || *traced.begin() < 0) { // buffers of threads follow them everywhere
     return;
   }

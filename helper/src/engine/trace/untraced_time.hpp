@@ -8,10 +8,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace ptlens::engine {
+
+// Returns the processors with a trace buffer of their own; -1 where buffers belong to threads.
+[[nodiscard]] std::set<std::int32_t> traced_processors(const perfdata::Recording& recording);
 
 class UntracedTime {
 public:
