@@ -132,7 +132,7 @@ describe("names of functions", { skip }, () => {
   });
 
   test("recording: each candidate of an ambiguous name can be given back", { skip: noProbes }, () => {
-    const record = (name, output) => ptlens(["record", "--backend", "uprobe", "--function", name, "-o", output, "--", foreign.program]);
+    const record = (name, output) => ptlens(["record", "--backend", "uprobe", "--budget", "100", "--function", name, "-o", output, "--", foreign.program]);
     const { status, stderr } = record("legacy::least", path.join(folder, "ambiguous"));
     assert.equal(status, 1);
     const [candidate] = /legacy::least::h[0-9a-f]{16}/.exec(stderr) ?? assert.fail(stderr);

@@ -29,7 +29,7 @@ int main(int count, char **arguments) {
 }
 
 const backends = [
-  { name: "probes", skip: noProbes, options: ["--backend", "uprobe"] },
+  { name: "probes", skip: noProbes, options: ["--backend", "uprobe", "--budget", "100"] },
   { name: "uftrace", skip: run("uftrace", ["--version"]).status === 0 ? false : "uftrace is not installed", options: ["--backend", "uftrace"] },
   { name: "a trace", skip: noSimulator, options: ["--backend", "intel_pt", "--perf", simulator] },
 ];

@@ -44,7 +44,7 @@ describe("files that only the process sees", { skip: whyNot() }, () => {
   async function measured(t, process_, pid, program, shownPath) {
     const there = temporaryFolder(t);
     const recording = path.join(there, "recording");
-    const answer = JSON.parse(output(helper, ["record", "--json", "--backend", "uprobe", "--pid", String(pid), "--function", "tick", "--duration", "500ms", "-o", recording]));
+    const answer = JSON.parse(output(helper, ["record", "--json", "--backend", "uprobe", "--budget", "100", "--pid", String(pid), "--function", "tick", "--duration", "500ms", "-o", recording]));
     assert.deepEqual(answer.notes.filter(({ code }) => code === "private_files_not_copied"), []);
     process_.child.kill("SIGKILL");
     await process_.closed;

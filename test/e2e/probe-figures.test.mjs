@@ -42,7 +42,7 @@ before(() => {
   writeFileSync(path.join(folder, "figures.cpp"), source);
   output(compiler, ["-g", "-O1", "-fcf-protection=none", "-o", path.join(folder, "figures"), path.join(folder, "figures.cpp")]);
   for (const name of ["catches", "round"]) {
-    output(helper, ["record", "--backend", "uprobe", "--function", name, "-o", recorded(name), "--", path.join(folder, "figures")]);
+    output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", name, "-o", recorded(name), "--", path.join(folder, "figures")]);
   }
 });
 after(() => {
