@@ -12,6 +12,8 @@ const zooms = 5; // into the widest frame, and out again
 const keysOfZooms = [...Array(zooms).fill(["ArrowDown", "ArrowDown", "Enter"]), ...Array(zooms).fill(["Escape"])];
 const viewport = { width: 1280, height: 900 };
 const pauseAfterZoom = 300; // ms
+const rounds = 5; // of all zooms, each followed by the same keys in an empty page
+const leastPart = 0.0005; // of the full graph's time that a frame has
 
 // Without the colors of a theme, a canvas stays black.
 const theme = {
@@ -28,11 +30,11 @@ const types = { ".js": "text/javascript", ".css": "text/css", ".ttf": "font/ttf"
 
 /**
  * Returns the answer to ptlens/flame of a graph with as many frames as there is room for: each frame has two to four callees, down to
- * `smallest` of the whole. `known` is an answer to ptlens/functions, which names the functions.
+ * `smallest` of the whole; smaller ones are merged. `known` is an answer to ptlens/functions, which names the functions.
  */
-export function fullGraph({ recording, functions }, { time_kind: time, smallest = 0.0005 }) {
+export function fullGraph({ recording, functions }, { time_kind: time, smallest = 0.002 }) {
   const [ns, levels] = time === "wall" ? [1e9, 60] : [0, 0];
-  const nodes = { parent: [-1], function: [-1], inclusive: [ns], self: [0], calls: [1] };
+  const nodes = { parent: [-1], function: [-1], inclusive: [ns], self: [0], calls: [1], smaller: [0], smaller_nodes: [0] };
   let seed = 1;
   const random = () => {
     seed = (seed * 16807) % 2147483647; // Park and Miller, "Random number generators: good ones are hard to find"
@@ -43,15 +45,22 @@ export function fullGraph({ recording, functions }, { time_kind: time, smallest 
     let rest = nodes.inclusive[node];
     for (let callee = 0; callee < callees; callee++) {
       const part = Math.floor(rest * (callee + 1 < callees ? random() ** 2 : 0.98));
-      if (part < smallest * ns) continue;
+      if (part < leastPart * ns) continue;
       rest -= part;
+      if (part < smallest * ns) {
+        nodes.smaller[node] += part;
+        nodes.smaller_nodes[node]++;
+        continue;
+      }
       depths.push(depths[node] + 1);
       nodes.parent.push(node);
       nodes.function.push(nodes.function.length % functions.length);
       nodes.inclusive.push(part);
       nodes.calls.push(1);
+      nodes.smaller.push(0);
+      nodes.smaller_nodes.push(0);
     }
-    nodes.self[node] = rest;
+    nodes.self[node] = rest + nodes.smaller[node];
   }
   return { recording, time, functions: functions.map(({ name, binary, address }) => ({ name, binary, address, file: "", line: 0 })), nodes };
 }
@@ -79,21 +88,26 @@ async function respond(ask, request, response) {
   else response.setHeader("Content-Type", type).end(readFileSync(at("out", name)));
 }
 
-// In the page: what VS Code offers to a webview. `bench` says what is going on.
+// In the page: what VS Code offers to a webview. `bench` says what is going on. Another thread asks the server and reads its
+// answers, as in VS Code, whose messages then pass through a frame around the page.
 function offerApi() {
-  const { fetch, performance } = globalThis;
+  const { performance, Blob, URL, Worker } = globalThis;
   const bench = { pending: 0, flameAsked: undefined };
   globalThis.bench = bench;
+  const asks = "onmessage = async ({ data: [url, message] }) => { postMessage(await (await fetch(url, { method: 'POST', body: JSON.stringify(message) })).json()); };";
+  const worker = new Worker(URL.createObjectURL(new Blob([asks], { type: "text/javascript" })));
+  worker.onmessage = ({ data: answer }) => {
+    if (answer !== null) globalThis.postMessage(answer);
+    bench.pending--;
+  };
   let state;
   globalThis.acquireVsCodeApi = () => ({
     getState: () => state,
     setState: (next) => { state = next; },
-    postMessage: async (message) => {
+    postMessage: (message) => {
       bench.pending++;
       if (message.method === "ptlens/flame") bench.flameAsked ??= performance.now();
-      const answer = await (await fetch("/", { method: "POST", body: JSON.stringify(message) })).json();
-      if (answer !== null) globalThis.postMessage(answer);
-      bench.pending--;
+      worker.postMessage([globalThis.location.href, message]);
     },
   });
 }
@@ -147,7 +161,8 @@ async function zoomInPanel(page) {
   await zoomInAndOut(page, () => page.evaluate(untilQuiet));
 }
 
-// In a page that does nothing but fill a canvas at each key. What is dropped here, the browser and this machine drop by themselves.
+// In a page that does nothing but fill a canvas at each key. What is dropped here, the browser and this machine drop by themselves:
+// a key that comes late in a frame is shown with the next one.
 async function zoomInEmptyPage(page) {
   await page.setContent('<canvas tabindex="0" width="1200" height="800"></canvas>');
   await page.evaluate(() => {
@@ -178,10 +193,16 @@ export async function drawing(ask) {
     const { drawn, flameAsked } = await page.evaluate(untilDrawn);
     await page.evaluate(untilQuiet);
     const frames = await page.evaluate(framesDrawn);
-    const trace = await traced(browser, page, zoomInPanel);
-    const empty = await traced(browser, await browser.newPage({ viewport }), zoomInEmptyPage);
+    const [traces, empty] = [[], []];
+    for (let round = 0; round < rounds; round++) {
+      await page.bringToFront();
+      traces.push(await traced(browser, page, zoomInPanel));
+      const other = await browser.newPage({ viewport });
+      empty.push(await traced(browser, other, zoomInEmptyPage));
+      await other.close();
+    }
     if (errors.length > 0) throw new StepError(`the panel failed: ${errors.join(", ")}`);
-    return { opening: drawn, flame: drawn - flameAsked, frames, zooms, trace, empty };
+    return { opening: drawn, flame: drawn - flameAsked, frames, zooms: zooms * rounds, traces, empty };
   } finally {
     await browser.close();
     server.close();

@@ -13,11 +13,11 @@ function walk(text: string, visit: (index: number, character: string, depth: num
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
     const character = text[index] ?? "";
-    const isOperator = /operator\s*[<>=()-]*$/.test(text.slice(Math.max(0, index - 12), index));
-    if (opening.includes(character) && !isOperator) {
+    const isOperator = (): boolean => /operator\s*[<>=()-]*$/.test(text.slice(Math.max(0, index - 12), index));
+    if (opening.includes(character) && !isOperator()) {
       visit(index, character, depth);
       depth += 1;
-    } else if (closing.includes(character) && !isOperator && text[index - 1] !== "-") {
+    } else if (closing.includes(character) && text[index - 1] !== "-" && !isOperator()) {
       depth = Math.max(0, depth - 1);
       visit(index, character, depth);
     } else {
@@ -41,14 +41,22 @@ export function withoutParameters(name: string): string {
   return name.slice(0, end);
 }
 
-/** The last component of a qualified name without parameters: "write_audit". */
+const shortNames = new Map<string, string>();
+const mostShortNames = 10_000;
+
+/** The last component of a qualified name without parameters: "write_audit". Remembers the names that it shortened. */
 export function shortName(name: string): string {
+  const known = shortNames.get(name);
+  if (known !== undefined) return known;
   const text = withoutParameters(name);
   let from = 0;
   walk(text, (index, character, depth) => {
     if (depth === 0 && character === ":" && text[index + 1] === ":") from = index + 2;
   });
-  return text.slice(from);
+  const short = text.slice(from);
+  if (shortNames.size >= mostShortNames) shortNames.clear();
+  shortNames.set(name, short);
+  return short;
 }
 
 /** The arguments of the last template list of a name, and where the list begins and ends. */

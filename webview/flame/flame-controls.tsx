@@ -1,5 +1,6 @@
 // What the flame graph counts and shows, and the way to the frame in focus.
 import * as l10n from "@vscode/l10n";
+import { useState } from "preact/hooks";
 import type { JSX } from "preact";
 import { Link, Segments, SourceLink } from "../base/controls";
 import { count, share, time } from "../base/format";
@@ -46,24 +47,39 @@ export function Controls(): JSX.Element {
   );
 }
 
+function timeAndCalls({ value, calls }: FlameNode): string {
+  if (calls === 0) return time(value);
+  return calls === 1 ? l10n.t("{0} in 1 call", time(value)) : l10n.t("{0} in {1} calls", time(value), count(calls));
+}
+
+/** A longer way is shown by its first frame and its last ones, so that it stays on one line. */
+const mostCrumbs = 5;
+const lastCrumbs = 3;
+
 /** From all stacks to the frame in focus. */
 export function Crumbs({ path }: { readonly path: Path }): JSX.Element | null {
+  const [isWhole, setWhole] = useState(false);
   const whole = graph.value?.root;
   if (whole === undefined) return null;
   const stack = stackTo(whole, path);
   const last = stack.at(-1);
+  const isLeftOut = (index: number): boolean => !isWhole && stack.length > mostCrumbs && index > 0 && index < stack.length - lastCrumbs;
   return (
     <p class="crumbs">
       {stack.map((node, index) => {
+        if (isLeftOut(index)) {
+          const number = stack.length - 1 - lastCrumbs;
+          return index > 1 ? null : <span key={index}>› <Link title={l10n.t("Show {0} more callers", number)} onClick={() => { setWhole(true); }}>…</Link></span>;
+        }
         const name = node.function === undefined ? l10n.t("all stacks") : shortName(node.name);
         return (
-          <span key={index}>
+          <span key={index} class="crumb">
             {index > 0 ? "› " : ""}
-            {node === last ? <span class="mono">{name}</span> : <Link code title={l10n.t("Zoom out to this frame")} onClick={() => { setFocus(path.slice(0, index)); }}>{name}</Link>}
+            {node === last ? <span class="mono" title={node.name}>{name}</span> : <Link code title={`${l10n.t("Zoom out to this frame")}: ${node.function === undefined ? name : node.name}`} onClick={() => { setFocus(path.slice(0, index)); }}>{name}</Link>}
           </span>
         );
       })}
-      {last === undefined ? null : <span>· {last.calls > 0 ? l10n.t("{0} in {1} calls", time(last.value), count(last.calls)) : time(last.value)}</span>}
+      {last === undefined ? null : <span>· {timeAndCalls(last)}</span>}
       {hidden.value.length === 0 ? null : <span>· <Link small onClick={() => { hidden.value = []; }}>{l10n.t("Show {0} hidden", hidden.value.length)}</Link></span>}
     </p>
   );

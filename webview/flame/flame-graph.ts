@@ -16,6 +16,8 @@ const leastLetters = 5;
 export interface Handlers {
   readonly onOpen: (node: FlameNode) => void;
   readonly onHover: (node: FlameNode | undefined) => void;
+  /** Another frame has the keyboard, or none. */
+  readonly onMove: (node: FlameNode | undefined) => void;
 }
 
 /** What is at a place of the canvas, for programs that look at the page from outside; pixels of the canvas. */
@@ -42,7 +44,9 @@ export class FlameGraph {
   readonly #ends = new AbortController();
   readonly #size: ResizeObserver;
   #rows: readonly Frame[][] = [];
-  #frames: ReadonlyMap<FlameNode, Frame> = new Map();
+  #frames: ReadonlyMap<FlameNode, Frame> | undefined;
+  /** Pixels. The container keeps the height of the tallest graph, so that what is below it stays where it is. */
+  #tallest = 0;
   #hits: ReadonlySet<FlameNode> = new Set();
   #current: FlameNode | undefined;
   #hovered: Frame | undefined;
@@ -65,6 +69,7 @@ export class FlameGraph {
     this.#reader.setAttribute("role", "treeitem");
     this.#outline.className = "current";
     this.#whole.append(this.#canvas, this.#outline);
+    Object.defineProperty(this.#canvas, "frames", { get: () => this.#drawnFrames() });
     container.replaceChildren(this.#whole, this.#reader);
     container.setAttribute("aria-activedescendant", this.#reader.id);
     const { signal } = this.#ends;
@@ -84,13 +89,15 @@ export class FlameGraph {
   show(root: FlameNode): void {
     this.root = root;
     this.#rows = layOut(root, this.width);
-    this.#frames = new Map(this.#rows.flat().map((frame) => [frame.node, frame]));
+    this.#frames = undefined;
     this.#hits = new Set();
-    this.#current = undefined;
+    this.#setCurrent(undefined);
     this.#hover(undefined);
-    this.#whole.style.height = `${String(this.#rows.length * rowHeight)}px`;
-    this.container.dataset.frames = String(this.#frames.size);
-    this.#showCurrent();
+    const height = this.#rows.length * rowHeight;
+    this.#whole.style.height = `${String(height)}px`;
+    this.#tallest = Math.max(this.#tallest, height);
+    this.container.style.minHeight = `min(60vh, ${String(this.#tallest)}px)`;
+    this.container.dataset.frames = String(this.#rows.reduce((sum, { length }) => sum + length, 0));
     this.#drawSoon();
   }
 
@@ -101,14 +108,9 @@ export class FlameGraph {
     this.#drawSoon();
   }
 
-  get current(): FlameNode | undefined {
-    return this.#current;
-  }
-
   /** Gives a frame the keyboard. */
   moveTo(node: FlameNode | undefined): void {
-    this.#current = node;
-    this.#showCurrent();
+    this.#setCurrent(node);
     const frame = this.#frameOf(node);
     if (frame !== undefined) {
       const top = frame.depth * rowHeight;
@@ -139,6 +141,13 @@ export class FlameGraph {
     this.container.replaceChildren();
   }
 
+  #setCurrent(node: FlameNode | undefined): void {
+    const hasChanged = node !== this.#current;
+    this.#current = node;
+    this.#showCurrent();
+    if (hasChanged) this.handlers.onMove(node);
+  }
+
   #hover(frame: Frame | undefined): void {
     if (frame === this.#hovered) return;
     this.#hovered = frame;
@@ -148,7 +157,9 @@ export class FlameGraph {
   }
 
   #frameOf(node: FlameNode | undefined): Frame | undefined {
-    return node === undefined ? undefined : this.#frames.get(node);
+    if (node === undefined) return undefined;
+    this.#frames ??= new Map(this.#rows.flat().map((frame) => [frame.node, frame]));
+    return this.#frames.get(node);
   }
 
   #frameAt({ clientX, clientY }: MouseEvent): Frame | undefined {
@@ -216,19 +227,25 @@ export class FlameGraph {
     context.fillRect(0, 0, this.width, height);
     context.font = this.#font;
     context.textBaseline = "middle";
-    const drawn: DrawnFrame[] = [];
-    const outlined: Frame[] = [];
-    const first = Math.floor(scrollTop / rowHeight);
-    for (const row of this.#rows.slice(first, Math.ceil((scrollTop + height) / rowHeight))) {
-      for (const frame of row) {
-        const top = frame.depth * rowHeight - scrollTop;
-        this.#drawFrame(context, frame, top);
-        if (this.#hits.has(frame.node)) outlined.push(frame);
-        drawn.push({ name: frame.node.name, root: frame.depth === 0, left: frame.left, right: frame.right, top, bottom: top + rowHeight });
-      }
+    const drawn = this.#framesInSight();
+    for (const frame of drawn) this.#drawFrame(context, frame, frame.depth * rowHeight - scrollTop);
+    if (this.#hits.size === 0) return;
+    for (const frame of drawn) {
+      if (this.#hits.has(frame.node)) this.#outlineHit(context, frame, frame.depth * rowHeight - scrollTop);
     }
-    for (const frame of outlined) this.#outlineHit(context, frame, frame.depth * rowHeight - scrollTop);
-    Object.assign(this.#canvas, { frames: drawn });
+  }
+
+  #framesInSight(): Frame[] {
+    const { scrollTop, clientHeight } = this.container;
+    const [first, end] = [Math.floor(scrollTop / rowHeight), Math.ceil((scrollTop + Math.max(rowHeight, clientHeight)) / rowHeight)];
+    return this.#rows.slice(first, end).flat();
+  }
+
+  #drawnFrames(): DrawnFrame[] {
+    return this.#framesInSight().map(({ node, depth, left, right }) => {
+      const top = depth * rowHeight - this.container.scrollTop;
+      return { name: node.name, root: depth === 0, left, right, top, bottom: top + rowHeight };
+    });
   }
 
   #drawFrame(context: CanvasRenderingContext2D, frame: Frame, top: number): void {

@@ -1,11 +1,12 @@
 // What the flame graph shows: the answers of the helper, changed as the user asked.
 import * as l10n from "@vscode/l10n";
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
+import type { FlameResult } from "../../extension/src/panel/panel-messages";
 import { count } from "../base/format";
 import { answersTo } from "../state/answers";
-import { flame, flameParams } from "../state/figures";
+import { flame, flameParams, smallestFrame } from "../state/figures";
 import { flameOptions, shown, shownFunction, subject } from "../state/store";
-import { hierarchyOf, keyOf, type FlameNode } from "./hierarchy";
+import { hierarchyOf, keyOf, type FlameNode, type Hierarchy } from "./hierarchy";
 import { at, callersOf, without, withLost, withOffCpu, withoutRecursion, withoutSmall, type Path } from "./transform";
 
 /** The frame that is drawn over the whole width. */
@@ -24,19 +25,33 @@ const offCpu = answersTo(
   subject,
 );
 
-// These change with the answers, not when something is asked.
-const result = computed(() => flame.value.value);
-const hierarchy = computed(() => (result.value === undefined ? undefined : hierarchyOf(result.value)));
-const offCpuResult = computed(() => offCpu.value.value);
-const offCpuHierarchy = computed(() => (offCpuResult.value === undefined ? undefined : hierarchyOf(offCpuResult.value)));
+interface Hierarchies {
+  readonly result: FlameResult;
+  readonly whole: Hierarchy;
+  /** Absent until it is answered, and where nothing asks for it. */
+  readonly offCpu: Hierarchy | undefined;
+}
+
+/** Changes once both questions are answered, so that a zoom is drawn once. The first graph is drawn without waiting for off-CPU time. */
+const hierarchies = signal<Hierarchies | undefined>(undefined);
+effect(() => {
+  const [{ value: result, loading }, { value: off, loading: isOffLoading }] = [flame.value, offCpu.value];
+  const before = hierarchies.peek();
+  if (result === undefined) hierarchies.value = undefined;
+  else if (before === undefined || !(loading || isOffLoading)) {
+    const whole = before?.result === result ? before.whole : hierarchyOf(result);
+    hierarchies.value = { result, whole, offCpu: off === undefined ? undefined : hierarchyOf(off) };
+  }
+});
 
 /** The whole graph, without what the user hid. */
 export const graph = computed((): { root: FlameNode; omitted: number } | undefined => {
-  if (result.value === undefined || hierarchy.value === undefined) return undefined;
-  const { time, recording } = result.value;
-  const { omitted } = hierarchy.value;
-  let { root } = hierarchy.value;
-  if (time === "wall" && offCpuHierarchy.value !== undefined) root = withOffCpu(root, offCpuHierarchy.value.root);
+  if (hierarchies.value === undefined) return undefined;
+  const { result, whole, offCpu: off } = hierarchies.value;
+  const { time, recording } = result;
+  const { omitted } = whole;
+  let { root } = whole;
+  if (time === "wall" && off !== undefined) root = withOffCpu(root, off.root);
   else if (time === "off") root = allOff(root);
   const { value } = shownFunction;
   const { scope, mergeRecursion } = flameOptions.value;
@@ -58,6 +73,11 @@ export const uncountedText = computed((): string | undefined => {
   const isOfCompleteCalls = value.kind === "function" && flameOptions.value.scope === "function" && sum("complete") > 0;
   if (isOfCompleteCalls || unwound + incomplete === 0) return undefined;
   const parts = [...(unwound > 0 ? [l10n.t("{0} unwound", count(unwound))] : []), ...(incomplete > 0 ? [l10n.t("{0} incomplete", count(incomplete))] : [])].join(l10n.t(" and "));
+  if (unwound + incomplete === 1) {
+    return value.kind === "function"
+      ? l10n.t("The graph also contains {0} call of this function, which the figures and tables do not count.", parts)
+      : l10n.t("The graph also contains {0} call, which the figures and tables do not count.", parts);
+  }
   return value.kind === "function"
     ? l10n.t("The graph also contains {0} calls of this function, which the figures and tables do not count.", parts)
     : l10n.t("The graph also contains {0} calls, which the figures and tables do not count.", parts);
@@ -73,12 +93,9 @@ function withoutRoot(root: FlameNode): FlameNode {
   return only !== undefined && others.length === 0 && root.self === 0 ? only : root;
 }
 
-/** Frames narrower than this share of the one in focus are put together. */
-const least = 0.002;
-
 /** The frame in focus with what is below it. */
 export const drawnGraph = computed(() => {
   if (graph.value === undefined) return undefined;
   const { node, path } = at(graph.value.root, focus.value);
-  return { root: withoutSmall(node, node.value * least), path, total: graph.value.root.value };
+  return { root: withoutSmall(node, node.value * smallestFrame), path, total: graph.value.root.value };
 });

@@ -37,10 +37,18 @@ function selectFrame(node: FlameNode, path: Path): (() => void) | undefined {
   return undefined;
 }
 
+/** Returns the way to the frame that is drawn over the whole width when a frame is opened; undefined: it has no calls in it. */
+function opening(node: FlameNode, { root, path }: { readonly root: FlameNode; readonly path: Path }): Path | undefined {
+  if (node.kind === "off" || node.kind === "lost") return undefined;
+  const below = pathTo(root, node) ?? [];
+  return [...path, ...(node.kind === "smaller" ? below.slice(0, -1) : below)];
+}
+
 export function FlameView(): JSX.Element {
   const [element, width] = useWidth();
   const [chart, setChart] = useState<FlameGraph>();
   const [card, setCard] = useState<FlameNode>();
+  const [current, setCurrent] = useState<FlameNode>();
   const [opened, setOpened] = useState<FlameNode>();
   const [menu, setMenu] = useState<MenuPlace>();
   const [hit, setHit] = useState(0);
@@ -64,25 +72,26 @@ export function FlameView(): JSX.Element {
   latest.current = drawn;
 
   useEffect(() => {
-    const { current } = holder;
+    const { current: container } = holder;
     const first = latest.current?.root;
-    if (current === null || first === undefined || width <= 0 || isEmpty) return undefined;
-    const next = new FlameGraph(current, first, width, {
+    if (container === null || first === undefined || width <= 0 || isEmpty) return undefined;
+    const next = new FlameGraph(container, first, width, {
       onOpen: (node) => {
-        if (latest.current === undefined || node.kind === "off" || node.kind === "lost") return;
-        const { root, path } = latest.current;
-        const below = pathTo(root, node) ?? [];
+        const path = latest.current === undefined ? undefined : opening(node, latest.current);
+        if (path === undefined) return;
         setOpened(node);
-        setFocus([...path, ...(node.kind === "smaller" ? below.slice(0, -1) : below)]);
+        setFocus(path);
       },
       onHover: (node) => { setCard(node); },
+      onMove: (node) => { setCurrent(node); },
     });
     setChart(next);
     return () => {
       next.dispose();
       setChart(undefined);
+      setCurrent(undefined);
     };
-  }, [width, isEmpty, isTable, theme.value]);
+  }, [width, isEmpty, isTable, theme.value, flameOptions.value]);
 
   useEffect(() => {
     if (chart === undefined || drawn === undefined) return undefined;
@@ -110,9 +119,11 @@ export function FlameView(): JSX.Element {
     moveTo(found.hits[next]);
   };
   const open = (node: FlameNode): void => {
+    const path = opening(node, drawn);
+    if (path === undefined) return;
     keyboard.current = undefined;
     setOpened(node);
-    setFocus([...drawn.path, ...(pathTo(drawn.root, node) ?? [])]);
+    setFocus(path);
   };
   const hide = (node: FlameNode): void => {
     const path = pathTo(drawn.root, node);
@@ -154,7 +165,6 @@ export function FlameView(): JSX.Element {
     setMenu({ node, left: Math.max(0, Math.min(event.clientX - (box?.left ?? 0), width - 240)), top: event.clientY - (box?.top ?? 0) });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const current = chart?.current;
     const { key } = event;
     if (key.startsWith("Arrow")) moveTo(chart?.neighbour(key) ?? current);
     else if (key === "+" && current !== undefined) open(current);
@@ -174,7 +184,7 @@ export function FlameView(): JSX.Element {
     event.preventDefault();
     event.stopPropagation();
   };
-  const shownCard = card ?? chart?.current;
+  const shownCard = card ?? current;
   return (
     <section class="first flame" data-section="flame" aria-label={l10n.t("Flame graph")}>
       <div class="head">

@@ -1,7 +1,6 @@
 // The frame in focus, and the way to it.
 import { selectorOf } from "../../extension/src/functions/function-selector";
-import { flameDetail, wholeFlame } from "../state/figures";
-import { flameOptions } from "../state/store";
+import { flameDetail } from "../state/figures";
 import { focus, graph } from "./flame-state";
 import type { FlameNode } from "./hierarchy";
 import type { Path } from "./transform";
@@ -31,13 +30,7 @@ export function setFocus(path: Path): void {
   focus.value = path;
   const root = graph.peek()?.root;
   if (root === undefined || root.value <= 0) return;
-  // A narrower part of the graph has room for smaller frames.
   const stack = stackTo(root, path);
-  const { scope, mergeRecursion } = flameOptions.peek();
-  if (scope === "callers" || mergeRecursion) {
-    const part = (stack.at(-1)?.value ?? root.value) / root.value;
-    flameDetail.value = { smallest: Math.max(1e-7, wholeFlame.smallest * part), focus: [] };
-  } else {
-    flameDetail.value = { ...wholeFlame, focus: stack.flatMap(({ function: called }) => (called === undefined ? [] : [selectorOf(called)])) };
-  }
+  const part = (stack.at(-1)?.value ?? root.value) / root.value;
+  flameDetail.value = { part, focus: stack.flatMap(({ function: called }) => (called === undefined ? [] : [selectorOf(called)])) };
 }

@@ -1,5 +1,6 @@
 // Builds the tree of the flame graph from the columns of ptlens/flame.
 import * as l10n from "@vscode/l10n";
+import { count } from "../base/format";
 import { waitWord, type WaitReason } from "../base/wait-words";
 import type { FlameResult, FunctionIdentity } from "../../extension/src/panel/panel-messages";
 
@@ -22,6 +23,8 @@ export interface FlameNode {
   /** How far `value` may be off, ns, either way. */
   uncertainty: number;
   calls: number;
+  /** Of smaller frames together, how many they are, if that is known. */
+  frames?: number;
   /** Absent at the root. */
   function?: FunctionIdentity;
   children: FlameNode[];
@@ -40,24 +43,33 @@ export function keyOf({ binary, address, name }: Pick<FunctionIdentity, "binary"
   return `${binary} ${address ?? ""} ${name}`;
 }
 
+/** Returns one frame for several that are too small to draw. `frames`: how many they are; undefined: unknown. */
+export function smallerFrames(frames: number | undefined, figures: Pick<FlameNode, "value" | "off" | "selfKnown" | "uncertainty">): FlameNode {
+  const name = frames === undefined ? l10n.t("… smaller") : l10n.t("… {0} smaller", count(frames));
+  return { name, key: "smaller", kind: "smaller", ...figures, self: figures.value, calls: 0, ...(frames === undefined ? {} : { frames }), children: [] };
+}
+
 /** Node 0 is the root, and parents come before their children. Throws if the columns break this rule. */
 export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" | "nodes">): Hierarchy {
-  const { parent, function: called, inclusive, self, calls } = nodes;
-  const count = parent.length;
-  if ([called, inclusive, self, calls].some((column) => column.length !== count)) {
+  const { parent, function: called, inclusive, self, calls, smaller, smaller_nodes: smallerNodes } = nodes;
+  const size = parent.length;
+  if ([called, inclusive, self, calls, smaller ?? calls, smallerNodes ?? calls].some((column) => column.length !== size)) {
     throw new Error("The columns of the flame graph differ in length.");
   }
+  const keys = functions.map(keyOf);
   const built: FlameNode[] = [];
   const depths: number[] = [];
   let omitted = 0;
-  for (let i = 0; i < count; i += 1) {
-    const identity = functions[called[i] ?? -1];
+  for (let i = 0; i < size; i += 1) {
+    const index = called[i] ?? -1;
+    const identity = functions[index];
+    const merged = smaller?.[i] ?? 0;
     const node: FlameNode = {
       name: identity?.name ?? l10n.t("all"),
-      key: identity === undefined ? "" : keyOf(identity),
+      key: keys[index] ?? "",
       kind: "frame",
       value: inclusive[i] ?? 0,
-      self: self[i] ?? 0,
+      self: (self[i] ?? 0) - merged,
       off: 0,
       selfKnown: identity?.self_unknown !== true,
       uncertainty: nodes.uncertainty?.[i] ?? 0,
@@ -71,6 +83,10 @@ export function hierarchyOf({ functions, nodes }: Pick<FlameResult, "functions" 
       node.calls = 0;
     } else if (identity !== undefined) {
       node.function = identity;
+    }
+    if (merged > 0) {
+      const frames = smallerNodes?.[i] ?? -1;
+      node.children.push(smallerFrames(frames < 0 ? undefined : frames, { value: merged, off: 0, selfKnown: true, uncertainty: 0 }));
     }
     built.push(node);
     depths.push(0);

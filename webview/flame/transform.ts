@@ -2,13 +2,15 @@
 // frames, the frame in focus, and small frames together, and the time that was lost. Each returns a new tree.
 import * as l10n from "@vscode/l10n";
 import type { Recording } from "../../extension/src/panel/panel-messages";
-import { count, time } from "../base/format";
-import type { FlameNode } from "./hierarchy";
+import { time } from "../base/format";
+import { smallerFrames, type FlameNode } from "./hierarchy";
 
 /** The keys from below the root to a frame. */
 export type Path = readonly string[];
 
-const added = (into: FlameNode, from: FlameNode): void => {
+type Figures = Pick<FlameNode, "value" | "self" | "off" | "calls" | "uncertainty" | "selfKnown">;
+
+const added = (into: Figures, from: FlameNode): void => {
   into.value += from.value;
   into.self += from.self;
   into.off += from.off;
@@ -16,6 +18,18 @@ const added = (into: FlameNode, from: FlameNode): void => {
   into.uncertainty += from.uncertainty;
   into.selfKnown = into.selfKnown && from.selfKnown;
 };
+
+/** Returns one frame for these: frames too small to draw, and frames that are already several together. */
+function together(nodes: readonly FlameNode[]): FlameNode {
+  const sum = { value: 0, self: 0, off: 0, calls: 0, uncertainty: 0, selfKnown: true };
+  let frames: number | undefined = 0;
+  for (const node of nodes) {
+    added(sum, node);
+    const here: number | undefined = node.kind === "smaller" ? node.frames : 1;
+    frames = frames === undefined || here === undefined ? undefined : frames + here;
+  }
+  return smallerFrames(frames, sum);
+}
 
 /** Merges the nodes of equal functions, with all that is below them. */
 function merged(nodes: readonly FlameNode[]): FlameNode[] {
@@ -30,6 +44,7 @@ function merged(nodes: readonly FlameNode[]): FlameNode[] {
     const [first, ...others] = group;
     if (first === undefined) throw new Error("A group of frames is empty.");
     if (others.length === 0) return first;
+    if (first.kind === "smaller") return together(group);
     const sum: FlameNode = { ...first, value: 0, self: 0, off: 0, calls: 0, uncertainty: 0, children: [] };
     for (const node of group) added(sum, node);
     sum.children = merged(group.flatMap(({ children }) => children));
@@ -49,6 +64,16 @@ export function withOffCpu(node: FlameNode, off: FlameNode): FlameNode {
   });
   const inChildren = children.reduce((sum, child) => sum + child.off, 0);
   let left = Math.max(0, off.value - inChildren);
+  // A callee can be large in the tree of off-CPU time, and here one of the smaller ones.
+  const smaller = children.findIndex(({ kind }) => kind === "smaller");
+  const merged = children[smaller];
+  if (merged !== undefined) {
+    const drawn = new Set(children.map(({ key }) => key));
+    const missing = off.children.reduce((sum, { key, value }) => (drawn.has(key) ? sum : sum + value), 0);
+    const part = Math.min(missing, left, merged.value - merged.off);
+    children[smaller] = { ...merged, off: merged.off + part };
+    left -= part;
+  }
   // Waiting happens outside of user code, which has a frame of its own in wall-clock time.
   for (const [index, child] of children.entries()) {
     if (below.has(child.key) || child.children.length > 0 || child.function?.address !== null) continue;
@@ -140,15 +165,14 @@ export function at(root: FlameNode, path: Path): { readonly node: FlameNode; rea
 
 /** Puts frames with less than this time together, one frame for each caller: "… 312 smaller". */
 export function withoutSmall(node: FlameNode, least: number): FlameNode {
-  const children = node.children.filter(({ value }) => value >= least).map((child) => withoutSmall(child, least));
-  const small = node.children.filter(({ value }) => value < least);
-  if (small.length > 0) {
-    const sum: FlameNode = { name: "", key: "smaller", kind: "smaller", value: 0, self: 0, off: 0, selfKnown: true, uncertainty: 0, calls: 0, children: [] };
-    for (const child of small) added(sum, child);
-    sum.name = l10n.t("… {0} smaller", count(small.length));
-    sum.self = sum.value;
-    children.push(sum);
+  if (node.children.length === 0) return node;
+  const children: FlameNode[] = [];
+  const small: FlameNode[] = [];
+  for (const child of node.children) {
+    if (child.value < least || child.kind === "smaller") small.push(child);
+    else children.push(withoutSmall(child, least));
   }
+  if (small.length > 0) children.push(together(small));
   return { ...node, children };
 }
 

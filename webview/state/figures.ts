@@ -42,23 +42,31 @@ export const answer = answersTo(
   subject,
 );
 
+/** Frames narrower than this share of the one in focus are put together. */
+export const smallestFrame = 0.002;
+/** Stacks of a smaller share can be large once the page has merged them with others. */
+const smallestMerged = 0.0005;
+
 interface FlameDetail {
-  /** The smallest share that is drawn. */
-  readonly smallest: number;
-  /** The functions of the frame in focus and of its callers: below it, `smallest` is a share of its time. */
+  /** The share of the whole graph that the frame in focus has. */
+  readonly part: number;
+  /** The functions of the frame in focus and of its callers. */
   readonly focus: FunctionSelector[];
 }
 
-export const wholeFlame: FlameDetail = { smallest: 0.0005, focus: [] };
+export const wholeFlame: FlameDetail = { part: 1, focus: [] };
 export const flameDetail = signal(wholeFlame);
 
 /** What the flame graph asks for; undefined while it is not in sight. */
 export const flameParams = computed(() => {
   const { kind } = shown.value;
   if (kind === "nothing" || (kind === "function" && tab.value !== "flame")) return undefined;
-  const { time, scope } = flameOptions.value;
+  const { time, scope, mergeRecursion } = flameOptions.value;
   const recording = shown.value.kind === "function" ? shown.value.report.recording : shown.value.functions.recording;
-  const common = { time_kind: time, ...flameDetail.value, ...(recording.off_cpu_known ? { waits: true } : {}) };
+  // A narrower part of the graph has room for smaller frames: below the frame in focus, `smallest` is a share of its time.
+  const { part, focus } = flameDetail.value;
+  const detail = scope === "callers" || mergeRecursion ? { smallest: Math.max(1e-7, smallestMerged * part), focus: [] } : { smallest: smallestFrame, focus };
+  const common = { time_kind: time, ...detail, ...(recording.off_cpu_known ? { waits: true } : {}) };
   return kind === "function" && called.value !== undefined && scope === "function" ? { ...common, function: called.value, ...chosen.value } : common;
 });
 

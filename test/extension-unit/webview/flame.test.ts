@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import type { FlameNode } from "../../../webview/flame/hierarchy";
+import { smallerFrames, type FlameNode } from "../../../webview/flame/hierarchy";
 import { rowsOf } from "../../../webview/flame/frame-rows";
 import { layOut } from "../../../webview/flame/layout";
 import { matcherOf, search } from "../../../webview/flame/search";
@@ -65,6 +65,21 @@ describe("changes of the flame graph", () => {
     const tree = node("main", 100, node("a", 90), node("b", 3), node("c", 1));
     const { children } = withoutSmall(tree, 5);
     assert.deepEqual(children.map(({ name, value }) => [name, value]), [["a", 90], ["… 2 smaller", 4]]);
+  });
+  it("puts small frames with those that the helper put together", () => {
+    const with_ = (frames: number | undefined): unknown => {
+      const helpers = smallerFrames(frames, { value: 6, off: 1, selfKnown: true, uncertainty: 0 });
+      return withoutSmall(node("main", 100, helpers, node("a", 90), node("b", 3)), 5).children.map(({ name, value, off }) => [name, value, off]);
+    };
+    assert.deepEqual(with_(310), [["a", 90, 0], ["… 311 smaller", 9, 1]]);
+    assert.deepEqual(with_(undefined), [["a", 90, 0], ["… smaller", 9, 1]], "the helper has not counted them");
+  });
+  it("gives smaller frames the off-CPU time of callees that only the tree of off-CPU time has", () => {
+    const smaller = smallerFrames(undefined, { value: 40, off: 0, selfKnown: true, uncertainty: 0 });
+    const wall = node("handle", 100, node("audit", 50), smaller);
+    const changed = withOffCpu(wall, node("handle", 70, node("audit", 20), node("wait", 30), smallerFrames(2, { value: 5, off: 0, selfKnown: true, uncertainty: 0 })));
+    // Of 70 ns, 20 are in audit, 30 + 5 in smaller frames, and the other 15 are more than handle's own 10 ns.
+    assert.deepEqual(changed.children.map(({ key, value, off }) => [key, value, off]), [["audit", 50, 20], ["smaller", 40, 35], ["off-CPU", 10, 10]]);
   });
   it("counts a function inside itself once in the table", () => {
     const rows = rowsOf(node("f", 100, node("f", 40), node("g", 10)));

@@ -32,6 +32,14 @@ describe("hierarchyOf", () => {
     const leaves = root.children[0]?.children.map(({ kind, name, reason, calls }) => [kind, name, reason, calls]);
     assert.deepEqual(leaves, [["off", "lock wait", "lock", 0], ["off", "likely lock wait", "lock", 0]]);
   });
+  it("takes callees that are too small for a node out of the self time, as one frame", () => {
+    const graph = columns([-1, 0, 1], [-1, 0, 1], [100, 90, 50]);
+    const nodes = { ...graph.nodes, self: [10, 40, 50], smaller: [4, 30, 0], smaller_nodes: [-1, 312, 0] };
+    const { root } = hierarchyOf({ functions, nodes });
+    const shape = (node: FlameNode): unknown => [node.name, node.kind, node.value, node.self, ...node.children.map(shape)];
+    assert.deepEqual(shape(root), ["all", "frame", 100, 6, ["… smaller", "smaller", 4, 4], ["main", "frame", 90, 10, ["… 312 smaller", "smaller", 30, 30], ["work", "frame", 50, 50]]]);
+    assert.throws(() => hierarchyOf({ functions, nodes: { ...nodes, smaller: [4] } }), /length/);
+  });
   it("cuts a stack of a hundred thousand frames", () => {
     const count = 100_000;
     const chain = Array.from({ length: count }, (_, i) => i - 1);

@@ -188,7 +188,9 @@ measure::FlameTree example_tree() {
           .inclusive = {100, 100, 60, 10},
           .self = {0, 40, 50, 10},
           .calls = {0, 1, 2, 3},
-          .uncertainty = {0, 4, 5, 6}};
+          .uncertainty = {0, 4, 5, 6},
+          .merged = {0, 0, 0, 0},
+          .merged_nodes = {0, 0, 0, 0}};
 }
 
 TEST(FlameJson, ColumnsAndOnlyTheFunctionsThatOccur) {
@@ -203,6 +205,22 @@ TEST(FlameJson, ColumnsAndOnlyTheFunctionsThatOccur) {
   probed.recording.backend = "uprobe";
   const Json of_probes = flame_json(probed, example_tree(), measure::FlameTime::wall);
   EXPECT_EQ(of_probes["nodes"]["uncertainty"].dump(), "[0,4,5,6]");
+}
+
+TEST(FlameJson, SaysWhatWasMergedIntoSelfTime) {
+  const Json pruned =
+      flame_json(example(), measure::pruned(example_tree(), 0.2), measure::FlameTime::wall);
+  EXPECT_EQ(dump(pruned["nodes"]),
+            R"({"parent":[-1,0,1],"function":[-1,0,1],"inclusive":[100,100,60],"self":[0,40,60],)"
+            R"("calls":[0,1,2],"smaller":[0,0,10],"smaller_nodes":[0,0,1]})");
+  measure::FlameTree uncounted = example_tree();
+  uncounted.merged = {0, 30, 0, 0};
+  uncounted.merged_nodes[1] = measure::FlameTree::not_counted;
+  const Json nodes =
+      flame_json(example(), measure::pruned(uncounted, 0.7), measure::FlameTime::wall)["nodes"];
+  EXPECT_EQ(nodes["self"].dump(), "[0,100]");
+  EXPECT_EQ(nodes["smaller"].dump(), "[0,90]");
+  EXPECT_EQ(nodes["smaller_nodes"].dump(), "[0,-1]");
 }
 
 TEST(Folded, StacksWithSelfTimeAndSafeNames) {

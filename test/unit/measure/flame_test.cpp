@@ -317,6 +317,11 @@ TEST_P(RandomFlame, SmallFunctionsNeedNoNodes) {
       EXPECT_EQ(quick.self, expected.self) << smallest;
       EXPECT_EQ(quick.calls, expected.calls) << smallest;
       EXPECT_EQ(quick.uncertainty, expected.uncertainty) << smallest;
+      EXPECT_EQ(quick.merged, expected.merged) << smallest;
+      for (std::size_t node = 0; node < quick.size(); ++node) {
+        EXPECT_TRUE(quick.merged_nodes[node] == expected.merged_nodes[node] ||
+                    quick.merged_nodes[node] == FlameTree::not_counted);
+      }
     }
   }
 }

@@ -591,6 +591,15 @@ Json flame_json(const measure::Measurement& measurement, const measure::FlameTre
   if (measurement.is_corrected()) {
     nodes["uncertainty"] = tree.uncertainty;
   }
+  if (std::ranges::any_of(tree.merged, [](std::uint64_t time) { return time > 0; })) {
+    Json count = Json::array();
+    for (const std::uint32_t merged : tree.merged_nodes) {
+      count.push_back(
+          merged == measure::FlameTree::not_counted ? -1 : static_cast<std::int64_t>(merged));
+    }
+    nodes["smaller"] = tree.merged;
+    nodes["smaller_nodes"] = std::move(count);
+  }
   return {{"recording", recording_json(measurement)},
           {"time", word(time)},
           {"functions", table.take()},

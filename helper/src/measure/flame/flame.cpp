@@ -96,12 +96,12 @@ public:
     state.node = state.merged ? above : builder_.child(above, function, place);
     if (adds_merged_) {
       if (!state.merged) {
-        builder_.add_self(state.node, call.children);
+        builder_.add_merged(state.node, call.children);
       } else if (parent == nullptr) {
-        builder_.add_self(state.node, call.latency);
+        builder_.add_merged(state.node, call.latency);
       }
       if (!state.merged && parent != nullptr) {
-        builder_.subtract_self(parent->node, call.latency);
+        builder_.subtract_merged(parent->node, call.latency);
       }
     }
     const std::uint64_t end = call.start + call.latency;
@@ -118,7 +118,7 @@ public:
       if (!state.merged) {
         builder_.count(state.node, time);
       } else if (!adds_merged_) {
-        builder_.add_self(state.node, time);
+        builder_.add_merged(state.node, time);
       }
       waits_.open(call.start, end, no_call, function);
       return;
@@ -150,9 +150,9 @@ public:
       }
       if (call.merged) {
         if (adds_merged_) {
-          builder_.subtract_self(call.node, call.self - self);
+          builder_.subtract_merged(call.node, call.self - self);
         } else {
-          builder_.add_self(call.node, self);
+          builder_.add_merged(call.node, self);
         }
         continue;
       }

@@ -48,9 +48,9 @@ public:
     nodes_[node].self += self;
   }
   // Adds time of calls that have no node of their own.
-  void add_self(std::uint32_t node, std::uint64_t self) { nodes_[node].self += self; }
+  void add_merged(std::uint32_t node, std::uint64_t time) { nodes_[node].merged += time; }
   // Takes time from a node that was or will be added to it.
-  void subtract_self(std::uint32_t node, std::uint64_t self) { nodes_[node].self -= self; }
+  void subtract_merged(std::uint32_t node, std::uint64_t time) { nodes_[node].merged -= time; }
 
   // Sums inclusive times, and removes nodes without calls and time at and below them.
   [[nodiscard]] FlameTree finish() const {
@@ -79,6 +79,7 @@ private:
     std::uint64_t self = 0;
     std::uint64_t calls = 0;
     std::uint64_t uncertainty = 0;
+    std::uint64_t merged = 0; // of callees without nodes
   };
 
   void add(std::uint32_t parent, stacks::FunctionId function, std::uint64_t place) {
@@ -102,10 +103,16 @@ private:
       sorted.parent.push_back(moved[node.parent]);
       sorted.function.push_back(node.function);
       sorted.inclusive.push_back(0);
-      const bool is_negative = static_cast<std::int64_t>(node.self) < 0; // of damaged calls
-      sorted.self.push_back(is_negative ? 0 : node.self);
+      // The times in damaged calls can be longer than these calls.
+      const std::int64_t time =
+          std::max<std::int64_t>(0, static_cast<std::int64_t>(node.self + node.merged));
+      const std::int64_t merged =
+          std::clamp<std::int64_t>(static_cast<std::int64_t>(node.merged), 0, time);
+      sorted.self.push_back(static_cast<std::uint64_t>(time));
       sorted.calls.push_back(node.calls);
       sorted.uncertainty.push_back(node.uncertainty);
+      sorted.merged.push_back(static_cast<std::uint64_t>(merged));
+      sorted.merged_nodes.push_back(merged > 0 ? FlameTree::not_counted : 0);
     }
     return sorted;
   }

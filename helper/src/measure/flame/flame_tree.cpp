@@ -17,9 +17,29 @@ FlameTree kept_of(const FlameTree& tree, std::span<const std::uint8_t> kept) {
     smaller.self.push_back(tree.self[node]);
     smaller.calls.push_back(tree.calls[node]);
     smaller.uncertainty.push_back(tree.uncertainty[node]);
+    smaller.merged.push_back(tree.merged[node]);
+    smaller.merged_nodes.push_back(tree.merged_nodes[node]);
   }
   return smaller;
 }
+
+namespace {
+
+// Adds the nodes with time that are not kept and whose parents are, to those parents.
+void count_merged(const FlameTree& tree, std::span<const std::uint8_t> kept, FlameTree& smaller) {
+  std::vector<std::uint32_t> moved(tree.size(), 0);
+  std::uint32_t next = 0;
+  for (std::size_t node = 0; node < tree.size(); ++node) {
+    if (kept[node] != 0) {
+      moved[node] = next++;
+    } else if (kept[tree.parent[node]] != 0 && tree.inclusive[node] > 0) {
+      std::uint32_t& count = smaller.merged_nodes[moved[tree.parent[node]]];
+      count += count == FlameTree::not_counted ? 0 : 1;
+    }
+  }
+}
+
+} // namespace
 
 FlameTree pruned(const FlameTree& tree, double smallest, std::uint32_t focus) {
   if (smallest <= 0) {
@@ -46,12 +66,15 @@ FlameTree pruned(const FlameTree& tree, double smallest, std::uint32_t focus) {
     }
   }
   FlameTree smaller = kept_of(tree, states);
+  count_merged(tree, states, smaller);
   std::vector<std::uint64_t> below(smaller.size(), 0); // inclusive time of the nodes that are left
   for (std::size_t node = smaller.size(); node-- > 1;) {
     below[smaller.parent[node]] += smaller.inclusive[node];
   }
   for (std::size_t node = 0; node < smaller.size(); ++node) {
+    const std::uint64_t own = smaller.self[node] - smaller.merged[node];
     smaller.self[node] = smaller.inclusive[node] - below[node];
+    smaller.merged[node] = smaller.self[node] - own;
   }
   return smaller;
 }
