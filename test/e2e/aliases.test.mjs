@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { helper, json, jsonLines, noProbes, output, ptlens, run, simulator } from "./support.mjs";
+import { helper, json, jsonLines, noProbes, output, probesWithoutBudget, ptlens, run, simulator } from "./support.mjs";
 
 const compiler = process.env.CC ?? "gcc";
 const [calls, totals, old] = [7, 5, 3];
@@ -78,7 +78,7 @@ describe("aliases and versions", { skip: run(compiler, ["--version"]).status ===
   test("probes: recorded by one name, asked for by all; calls through stubs are followed", { skip: noProbes }, () => {
     const recording = path.join(folder, "probes");
     const wanted = ["buy", "cost", "total", "total@OLD"].flatMap((name) => ["--function", name]);
-    const answer = JSON.parse(output(helper, ["record", "--json", "--backend", "uprobe", "--budget", "100", ...wanted, "-o", recording, "--", program]));
+    const answer = JSON.parse(output(helper, ["record", "--json", ...probesWithoutBudget, ...wanted, "-o", recording, "--", program]));
     assert.deepEqual(answer.notes.filter(({ code }) => /^callees_/.test(code)), []);
     asked(recording);
     const { children } = json(["report", "--json", "--function", "buy", recording]);
@@ -100,7 +100,7 @@ int main(void) { for (int count = 0; count < 40; count++) turn(); return 0; }\n`
     writeFileSync(path.join(folder, "memory.c"), text);
     output(compiler, ["-O1", "-g", "-o", path.join(folder, "memory"), path.join(folder, "memory.c")]);
     const recording = path.join(folder, "memory.recorded");
-    const answer = JSON.parse(output(helper, ["record", "--json", "--backend", "uprobe", "--budget", "100", "--function", "turn", "-o", recording, "--", path.join(folder, "memory")]));
+    const answer = JSON.parse(output(helper, ["record", "--json", ...probesWithoutBudget, "--function", "turn", "-o", recording, "--", path.join(folder, "memory")]));
     assert.deepEqual(answer.notes.filter(({ code }) => code === "callees_not_loaded"), []);
     for (const name of ["free", "malloc", "write", "__write"]) assert.equal(json(["report", "--json", "--function", name, recording]).callers.find((row) => row.name === "turn")?.calls, 40, name);
   });

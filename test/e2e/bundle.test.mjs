@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { helper, json, noProbes, noteOf, orderServer, output, run, simulator, temporaryFolder } from "./support.mjs";
+import { helper, json, noProbes, noteOf, orderServer, output, probesWithoutBudget, run, simulator, temporaryFolder } from "./support.mjs";
 
 const strip = "strip";
 const objcopy = "objcopy";
@@ -31,7 +31,7 @@ function answers(recording) {
 }
 
 for (const [name, skip, options] of [
-  ["probes", noProbes || (hasTools ? false : "binutils are not installed"), ["--backend", "uprobe", "--budget", "100"]],
+  ["probes", noProbes || (hasTools ? false : "binutils are not installed"), probesWithoutBudget],
   ["a trace", (existsSync(simulator) ? false : `${simulator} is not built`) || (hasTools ? false : "binutils are not installed"),
     ["--backend", "intel_pt", "--perf", simulator]],
 ]) {
@@ -58,7 +58,7 @@ test("a bundle that was cut says so", { skip: noProbes }, (t) => {
   const folder = temporaryFolder(t);
   const recording = path.join(folder, "recording");
   const bundle = path.join(folder, "bundle");
-  output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", "handle_order", "-o", recording, "--", orderServer, "--orders", "5", "--threads", "1"]);
+  output(helper, ["record", ...probesWithoutBudget, "--function", "handle_order", "-o", recording, "--", orderServer, "--orders", "5", "--threads", "1"]);
   output(helper, ["bundle", recording, "-o", bundle]);
   const bytes = readFileSync(bundle);
   for (const [name, damaged] of [
@@ -82,7 +82,7 @@ test("a source map puts the sources where they are here", { skip: noProbes }, (t
   output(process.env.CC ?? "gcc", ["-g", "-O1", "-o", program, path.join(built, "spin.c")]);
   const recording = path.join(folder, "recording");
   const bundle = path.join(folder, "moved.ptlens");
-  output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", "spin", "-o", recording, "--", program]);
+  output(helper, ["record", ...probesWithoutBudget, "--function", "spin", "-o", recording, "--", program]);
   output(helper, ["bundle", recording, "-o", bundle]);
   const here = path.join(folder, "here");
   mkdirSync(here);
@@ -104,7 +104,7 @@ test("a member that was damaged is named", { skip: noProbes || (run("zstd", ["--
   const folder = temporaryFolder(t);
   const recording = path.join(folder, "recording");
   const bundle = path.join(folder, "bundle");
-  output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", "handle_order", "-o", recording, "--", orderServer, "--orders", "5", "--threads", "1"]);
+  output(helper, ["record", ...probesWithoutBudget, "--function", "handle_order", "-o", recording, "--", orderServer, "--orders", "5", "--threads", "1"]);
   output(helper, ["bundle", recording, "-o", bundle]);
   const tar = path.join(folder, "bundle.tar");
   output("zstd", ["-q", "-d", bundle, "-o", tar]);

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
 import { expected, explain, quantile, record } from "./causes.mjs";
-import { helper, json, noProbes, temporaryFolder } from "./support.mjs";
+import { helper, json, noProbes, probesWithoutBudget, temporaryFolder } from "./support.mjs";
 
 const noUftrace = spawnSync("uftrace", ["--version"]).status === 0 ? false : "uftrace is not installed";
 const withUftrace = (recording, program) => [helper, ["record", "--backend", "uftrace", "-o", recording, "--", ...program]];
-const withProbes = (recording, program) => [helper, ["record", "--backend", "uprobe", "--function", "work", "--budget", "100", "-o", recording, "--", ...program]];
+const withProbes = (recording, program) => [helper, ["record", ...probesWithoutBudget, "--function", "work", "-o", recording, "--", ...program]];
 
 const live = { calls: 2000, every: 25, scale: 400 };
 

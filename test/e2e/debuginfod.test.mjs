@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import http from "node:http";
 import path from "node:path";
 import { test } from "node:test";
-import { background, helper, noProbes, orderServer, output, run, temporaryFolder } from "./support.mjs";
+import { background, helper, noProbes, orderServer, output, probesWithoutBudget, run, temporaryFolder } from "./support.mjs";
 
 const hasTools = run("strip", ["--version"]).status === 0;
 const skip = noProbes || (hasTools ? false : "binutils are not installed");
@@ -34,7 +34,7 @@ function recordStripped(folder) {
   copyFileSync(orderServer, program);
   output("strip", ["--strip-debug", program]);
   const recording = path.join(folder, "recording");
-  output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", "handle_order", "-o", recording, "--", program, "--orders", "5", "--threads", "1"]);
+  output(helper, ["record", ...probesWithoutBudget, "--function", "handle_order", "-o", recording, "--", program, "--orders", "5", "--threads", "1"]);
   return recording;
 }
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { helper, json, noProbes, output, ptlens, temporaryFolder } from "./support.mjs";
+import { helper, json, noProbes, output, probesWithoutBudget, ptlens, temporaryFolder } from "./support.mjs";
 
 const text = `static volatile long sum;
 __attribute__((noinline)) void slow(void) { for (long i = 0; i < AMOUNT; ++i) sum += i; }
@@ -32,7 +32,7 @@ test("diff reports changes, and only changes", { skip: noProbes }, (t) => {
   writeFileSync(at("main.c"), text);
   const measure = (options, recording) => {
     output("gcc", ["-g", "-O1", ...options, "-o", at("program"), at("main.c")]);
-    output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", "run", "-o", at(recording), "--", at("program")]);
+    output(helper, ["record", ...probesWithoutBudget, "--function", "run", "-o", at(recording), "--", at("program")]);
   };
   measure(["-DFIRST", "-DAMOUNT=2000"], "base");
   measure(["-DAMOUNT=400000"], "now");
@@ -95,7 +95,7 @@ test("a recording keeps the binaries that were measured, and none of the system"
   writeFileSync(`${program}.c`, "__attribute__((noinline)) void f(void) { __asm__ volatile(\"\"); } int main(void) { f(); return 0; }\n");
   output("gcc", ["-g", "-O1", "-o", program, `${program}.c`]);
   const recording = path.join(folder, "recording");
-  output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", "f", "-o", recording, "--", program]);
+  output(helper, ["record", ...probesWithoutBudget, "--function", "f", "-o", recording, "--", program]);
   assert.ok(existsSync(path.join(recording, program)));
   assert.deepEqual(readdirSync(recording).filter((name) => ["usr", "lib", "lib64"].includes(name)), []);
   output("gcc", ["-g", "-O0", "-DOTHER", "-o", program, `${program}.c`]);

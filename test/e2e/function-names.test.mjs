@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { helper, json, noProbes, output, ptlens, root, run, simulator } from "./support.mjs";
+import { helper, json, noProbes, output, probesWithoutBudget, ptlens, root, run, simulator } from "./support.mjs";
 
 const compiler = process.env.CXX ?? "g++";
 const event = "intel_pt/cyc,mtc_period=3,psb_period=0,noretcomp=0/u";
@@ -132,7 +132,7 @@ describe("names of functions", { skip }, () => {
   });
 
   test("recording: each candidate of an ambiguous name can be given back", { skip: noProbes }, () => {
-    const record = (name, output) => ptlens(["record", "--backend", "uprobe", "--budget", "100", "--function", name, "-o", output, "--", foreign.program]);
+    const record = (name, output) => ptlens(["record", ...probesWithoutBudget, "--function", name, "-o", output, "--", foreign.program]);
     const { status, stderr } = record("legacy::least", path.join(folder, "ambiguous"));
     assert.equal(status, 1);
     const [candidate] = /legacy::least::h[0-9a-f]{16}/.exec(stderr) ?? assert.fail(stderr);
@@ -160,7 +160,7 @@ describe("names of functions", { skip }, () => {
 
   test("recording all functions of a name with probes measures each", { skip: noProbes }, () => {
     const recording = path.join(folder, "all");
-    output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", "largest", "--all", "-o", recording, "--", cpp.program]);
+    output(helper, ["record", ...probesWithoutBudget, "--function", "largest", "--all", "-o", recording, "--", cpp.program]);
     const { calls, instances } = json(["report", "--json", "--function", "largest", "--all", recording]);
     assert.equal(calls.complete, 3);
     assert.deepEqual(instances.map((row) => row.calls.complete), [2, 1]);
@@ -173,7 +173,7 @@ describe("names of functions", { skip }, () => {
   });
 
   test("a function that was inlined everywhere: its callers are offered", { skip: noProbes }, () => {
-    const { status, stderr } = ptlens(["record", "--backend", "uprobe", "--budget", "100", "--function", "mix", "-o", path.join(folder, "mix"), "--", cpp.program]);
+    const { status, stderr } = ptlens(["record", ...probesWithoutBudget, "--function", "mix", "-o", path.join(folder, "mix"), "--", cpp.program]);
     assert.equal(status, 1);
     assert.match(stderr, /mix was inlined everywhere \(2 locations\)/);
     assert.match(stderr, /stirs\(int\)/);

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { background, helper, json, jsonLines, noProbes, noteOf, output, probesOf, ptlens, root, temporaryFolder } from "./support.mjs";
+import { background, helper, json, jsonLines, noProbes, noteOf, output, probesOf, probesWithoutBudget, ptlens, root, temporaryFolder } from "./support.mjs";
 
 const source = path.join(root, "test/samples/golang/goroutines.go");
 const skip = noProbes || (spawnSync("go", ["version"]).status === 0 ? false : "Go is not installed");
@@ -20,7 +20,7 @@ function compile(t, ...flags) {
 async function record(t, name, mode, program = compile(t)) {
   const folder = path.join(temporaryFolder(t), "recording");
   const results = path.join(temporaryFolder(t), "results");
-  const recorder = background(t, helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", name, "-o", folder, "--", program, ...mode.split(" ")], {
+  const recorder = background(t, helper, ["record", ...probesWithoutBudget, "--function", name, "-o", folder, "--", program, ...mode.split(" ")], {
     env: { ...process.env, RESULTS: results },
   });
   const { status, stderr } = await recorder.closed;

@@ -6,8 +6,8 @@ import path from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  background, childrenOf, expectedCounts, helper, isAlive, json, jsonLines, noProbes, orderServer, output, parseCounts, probesOf, sampleFunction,
-  temporaryFolder, until, untilMeasuring,
+  background, childrenOf, expectedCounts, helper, isAlive, json, jsonLines, noProbes, orderServer, output, parseCounts, probesOf, probesWithoutBudget,
+  sampleFunction, temporaryFolder, until, untilMeasuring,
 } from "./support.mjs";
 
 const audit = 5_000_000; // ns that write_audit sleeps
@@ -17,7 +17,7 @@ const skip = noProbes;
 async function recordStarted(t, name, { orders, threads }) {
   const folder = path.join(temporaryFolder(t), "recording");
   const program = [orderServer, "--orders", String(orders), "--threads", String(threads), "--rate", "0"];
-  const recorder = background(t, helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", name, "-o", folder, "--", ...program]);
+  const recorder = background(t, helper, ["record", ...probesWithoutBudget, "--function", name, "-o", folder, "--", ...program]);
   const { status, stderr } = await recorder.closed;
   assert.equal(status, 0, stderr);
   assert.deepEqual(probesOf(recorder.child.pid), [], "no probe is left");
@@ -103,7 +103,7 @@ test("several functions in one recording: each has all its calls", { skip }, asy
   const folder = path.join(temporaryFolder(t), "recording");
   const wanted = ["write_audit", "validate_order", "reserve_stock", "shop::reserve_stock"];
   const program = [orderServer, "--orders", String(orders), "--threads", String(threads), "--rate", "0"];
-  output(helper, ["record", "--backend", "uprobe", "--budget", "100", ...wanted.flatMap((name) => ["--function", name]), "-o", folder, "--", ...program]);
+  output(helper, ["record", ...probesWithoutBudget, ...wanted.flatMap((name) => ["--function", name]), "-o", folder, "--", ...program]);
   for (const name of ["write_audit", "reserve_stock"]) assert.deepEqual(report(folder, name).calls, { complete: counts[name], incomplete: 0, unwound: 0 }, name);
   assert.deepEqual(report(folder, "validate_order").calls, { complete: counts.validate_order - counts.rejected, incomplete: 0, unwound: counts.rejected });
 });
@@ -113,7 +113,7 @@ test("attaching to a running process: the counts that it prints", { skip }, asyn
   const server = background(t, orderServer, ["--orders", String(orders), "--threads", String(threads), "--rate", "0", "--wait"]);
   await until("the order server runs", () => server.text.stdout.includes("threads"));
   const folder = path.join(temporaryFolder(t), "recording");
-  const recorder = background(t, helper, ["record", "--backend", "uprobe", "--budget", "100", "--pid", String(server.child.pid), "--function", "handle_order", "--duration", "120", "-o", folder]);
+  const recorder = background(t, helper, ["record", ...probesWithoutBudget, "--pid", String(server.child.pid), "--function", "handle_order", "--duration", "120", "-o", folder]);
   await untilMeasuring(recorder.child.pid);
   server.child.stdin.end("\n");
   const served = await server.closed;
@@ -129,7 +129,7 @@ test("a target that is killed: what was recorded is kept", { skip }, async (t) =
   const server = background(t, orderServer, ["--threads", "2"]);
   await until("the order server runs", () => server.text.stdout.includes("threads"));
   const folder = path.join(temporaryFolder(t), "recording");
-  const recorder = background(t, helper, ["record", "--backend", "uprobe", "--budget", "100", "--pid", String(server.child.pid), "--function", "price_order", "--duration", "120", "-o", folder]);
+  const recorder = background(t, helper, ["record", ...probesWithoutBudget, "--pid", String(server.child.pid), "--function", "price_order", "--duration", "120", "-o", folder]);
   await untilMeasuring(recorder.child.pid);
   await sleep(500);
   server.child.kill("SIGKILL");
@@ -144,7 +144,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
     const server = background(t, orderServer, ["--threads", "2"]);
     await until("the order server runs", () => server.text.stdout.includes("threads"));
     const folder = path.join(temporaryFolder(t), "recording");
-    const recorder = background(t, helper, ["record", "--backend", "uprobe", "--budget", "100", "--pid", String(server.child.pid), "--function", "price_order", "--duration", "120", "-o", folder]);
+    const recorder = background(t, helper, ["record", ...probesWithoutBudget, "--pid", String(server.child.pid), "--function", "price_order", "--duration", "120", "-o", folder]);
     await untilMeasuring(recorder.child.pid);
     await sleep(500);
     recorder.child.kill(signal);
@@ -161,7 +161,7 @@ test("a helper that is killed: the next recording removes its probes, and perf h
   const server = background(t, orderServer, ["--threads", "2"]);
   await until("the order server runs", () => server.text.stdout.includes("threads"));
   const scratch = temporaryFolder(t);
-  const args = (name, duration) => ["record", "--backend", "uprobe", "--budget", "100", "--pid", String(server.child.pid), "--function", "price_order", "--duration", duration, "-o", path.join(scratch, name)];
+  const args = (name, duration) => ["record", ...probesWithoutBudget, "--pid", String(server.child.pid), "--function", "price_order", "--duration", duration, "-o", path.join(scratch, name)];
   const killed = background(t, helper, args("killed", "120"));
   await untilMeasuring(killed.child.pid);
   assert.ok(probesOf(killed.child.pid).length > 0);
@@ -198,7 +198,7 @@ test("a forked child is measured with its parent, each under its own process", {
   const program = path.join(folder, "forks");
   output(process.env.CC ?? "gcc", ["-O2", "-g", "-o", program, file]);
   const recording = path.join(folder, "recording");
-  output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", "work", "-o", recording, "--", program]);
+  output(helper, ["record", ...probesWithoutBudget, "--function", "work", "-o", recording, "--", program]);
   const { calls, threads } = report(recording, "work");
   assert.deepEqual(calls, { complete: 150, incomplete: 0, unwound: 0 });
   assert.deepEqual(threads.map((thread) => thread.calls).sort((one, other) => one - other), [70, 80]);
@@ -222,7 +222,7 @@ test("one thread of several is measured alone", { skip }, async (t) => {
   await until("both threads run", () => threads().length === 2);
   const tid = threads().find((each) => each !== running.child.pid);
   const recording = path.join(folder, "recording");
-  output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--tid", String(tid), "--function", "work", "--duration", "0.5", "-o", recording]);
+  output(helper, ["record", ...probesWithoutBudget, "--tid", String(tid), "--function", "work", "--duration", "0.5", "-o", recording]);
   const answer = report(recording, "work");
   assert.ok(answer.calls.complete > 0);
   assert.equal(answer.calls.unwound, 0);

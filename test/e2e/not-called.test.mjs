@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { json, noProbes, ptlens, run, simulator, temporaryFolder } from "./support.mjs";
+import { json, noProbes, probesWithoutBudget, ptlens, run, simulator, temporaryFolder } from "./support.mjs";
 
 const noSimulator = existsSync(simulator) ? false : `${simulator} is not built`;
 const busyCalls = 40;
@@ -29,7 +29,7 @@ int main(int count, char **arguments) {
 }
 
 const backends = [
-  { name: "probes", skip: noProbes, options: ["--backend", "uprobe", "--budget", "100"] },
+  { name: "probes", skip: noProbes, options: probesWithoutBudget },
   { name: "uftrace", skip: run("uftrace", ["--version"]).status === 0 ? false : "uftrace is not installed", options: ["--backend", "uftrace"] },
   { name: "a trace", skip: noSimulator, options: ["--backend", "intel_pt", "--perf", simulator] },
 ];

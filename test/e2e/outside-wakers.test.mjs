@@ -6,7 +6,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { helper, json, jsonLines, noProbes, output, root } from "./support.mjs";
+import { helper, json, jsonLines, noProbes, output, probesWithoutBudget, root } from "./support.mjs";
 
 function whyNoTracepoints() {
   try {
@@ -29,7 +29,7 @@ describe("wakers outside the process", { skip: noProbes || whyNoTracepoints() },
     running = spawn(program, { stdio: ["pipe", "pipe", "inherit"] });
     const [line] = await once(running.stdout, "data");
     [pid, deliverer] = String(line).trim().split(" ").map(Number);
-    output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--pid", String(pid), "--duration", "4s", "-o", recording,
+    output(helper, ["record", ...probesWithoutBudget, "--pid", String(pid), "--duration", "4s", "-o", recording,
       ...functions.flatMap((name) => ["--function", name])]);
   });
   after(() => {

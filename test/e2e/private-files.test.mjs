@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, w
 import os from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { background, helper, json, noProbes, output, run, temporaryFolder, until } from "./support.mjs";
+import { background, helper, json, noProbes, output, probesWithoutBudget, run, temporaryFolder, until } from "./support.mjs";
 
 const compiler = process.env.CC ?? "gcc";
 const source = `#include <stdio.h>
@@ -44,7 +44,7 @@ describe("files that only the process sees", { skip: whyNot() }, () => {
   async function measured(t, process_, pid, program, shownPath) {
     const there = temporaryFolder(t);
     const recording = path.join(there, "recording");
-    const answer = JSON.parse(output(helper, ["record", "--json", "--backend", "uprobe", "--budget", "100", "--pid", String(pid), "--function", "tick", "--duration", "500ms", "-o", recording]));
+    const answer = JSON.parse(output(helper, ["record", "--json", ...probesWithoutBudget, "--pid", String(pid), "--function", "tick", "--duration", "500ms", "-o", recording]));
     assert.deepEqual(answer.notes.filter(({ code }) => code === "private_files_not_copied"), []);
     process_.child.kill("SIGKILL");
     await process_.closed;

@@ -5,7 +5,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { background, helper, json, noProbes, output, run, temporaryFolder } from "./support.mjs";
+import { background, helper, json, noProbes, output, probesWithoutBudget, run, temporaryFolder } from "./support.mjs";
 
 const compiler = process.env.CC ?? "gcc";
 const skip = noProbes || (run(compiler, ["--version"]).status === 0 ? false : `${compiler} does not run`);
@@ -56,7 +56,7 @@ function compiled(t) {
 function measure(folder, program, ns, index, returns) {
   const recording = path.join(folder, `recording${ns}.${index}.${returns}`);
   const truth = path.join(folder, "truth");
-  output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--returns", returns, "--function", "spin", "-o", recording, "--", program, String(ns), truth]);
+  output(helper, ["record", ...probesWithoutBudget, "--returns", returns, "--function", "spin", "-o", recording, "--", program, String(ns), truth]);
   const report = json(["report", "--json", "--function", "spin", recording]);
   assert.equal(report.calls.complete, calls);
   const { probes } = JSON.parse(readFileSync(path.join(recording, "manifest.json"), "utf8"));

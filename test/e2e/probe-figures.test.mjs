@@ -5,7 +5,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { helper, json, noProbes, output, run } from "./support.mjs";
+import { helper, json, noProbes, output, probesWithoutBudget, run } from "./support.mjs";
 
 const compiler = process.env.CXX ?? "g++";
 const skip = noProbes || (run(compiler, ["--version"]).status === 0 ? false : `${compiler} does not run`);
@@ -42,7 +42,7 @@ before(() => {
   writeFileSync(path.join(folder, "figures.cpp"), source);
   output(compiler, ["-g", "-O1", "-fcf-protection=none", "-o", path.join(folder, "figures"), path.join(folder, "figures.cpp")]);
   for (const name of ["catches", "round"]) {
-    output(helper, ["record", "--backend", "uprobe", "--budget", "100", "--function", name, "-o", recorded(name), "--", path.join(folder, "figures")]);
+    output(helper, ["record", ...probesWithoutBudget, "--function", name, "-o", recorded(name), "--", path.join(folder, "figures")]);
   }
 });
 after(() => {

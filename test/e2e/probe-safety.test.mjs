@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { helper, json, noProbes, output, run, temporaryFolder } from "./support.mjs";
+import { helper, json, noProbes, output, probesWithoutBudget, run, temporaryFolder } from "./support.mjs";
 
 const skip = noProbes;
 const noRust = run("sh", ["-c", "rustc --version"]).status === 0 ? false : "rustc does not run";
@@ -114,7 +114,7 @@ function compile(t, { file, compiler, source }, options = []) {
 
 function record(folder, program, name, ...options) {
   const recording = path.join(folder, `recording${options.join("")}`);
-  const { status, stderr } = run(helper, ["record", "--backend", "uprobe", "--budget", "100", ...options, "--function", name, "-o", recording, "--", program]);
+  const { status, stderr } = run(helper, ["record", ...probesWithoutBudget, ...options, "--function", name, "-o", recording, "--", program]);
   assert.equal(status, 0, stderr);
   const { notes, probes } = JSON.parse(readFileSync(path.join(recording, "manifest.json"), "utf8"));
   const codes = notes.map(({ code }) => code);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { background, helper, json, jsonLines, noProbes, noteOf, orderServer, output, parseCounts, simulator, temporaryFolder, until } from "./support.mjs";
+import { background, helper, json, jsonLines, noProbes, noteOf, orderServer, output, parseCounts, probesWithoutBudget, simulator, temporaryFolder, until } from "./support.mjs";
 
 const orders = 10_000;
 const watched = 60; // orders that are traced
@@ -16,7 +16,7 @@ const backends = [
     name: "in a trace", skip: noProbes || noSimulator, options: ["--backend", "intel_pt", "--perf", simulator],
     caller: "reserve_stock", callee: /mutex_lock/,
   },
-  { name: "with probes", skip: noProbes, options: ["--backend", "uprobe", "--budget", "100"], caller: "handle_order", callee: /accept_order/ },
+  { name: "with probes", skip: noProbes, options: probesWithoutBudget, caller: "handle_order", callee: /accept_order/ },
 ];
 
 for (const { name, skip, options, caller, callee } of backends) {

@@ -28,6 +28,9 @@ export function run(program, args, options = {}) {
   return result;
 }
 
+/** Options of `ptlens record` for tests that count calls: by default, probes measure in bursts where the machine is slow. */
+export const probesWithoutBudget = ["--backend", "uprobe", "--budget", "100"];
+
 export const ptlens = (args, options) => run(helper, args, options);
 
 // Output of a command that must succeed.

@@ -5,7 +5,7 @@ import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:f
 import os from "node:os";
 import path from "node:path";
 import { before, describe, test } from "node:test";
-import { background, helper, json, jsonLines, noProbes, noteOf, output, root, rpc } from "./support.mjs";
+import { background, helper, json, jsonLines, noProbes, noteOf, output, probesWithoutBudget, root, rpc } from "./support.mjs";
 
 function whyNoTracepoints() {
   try {
@@ -32,7 +32,7 @@ function record(name, options = []) {
   const recording = path.join(folder, name);
   const truth = path.join(folder, `${name}.json`);
   const functions = [...Object.keys(reasons), "serve"].flatMap((function_) => ["--function", function_]);
-  output(helper, ["record", "--backend", "uprobe", "--budget", "100", ...functions, ...options, "-o", recording, "--", program, path.join(folder, "data"), truth]);
+  output(helper, ["record", ...probesWithoutBudget, ...functions, ...options, "-o", recording, "--", program, path.join(folder, "data"), truth]);
   return { recording, truth: JSON.parse(readFileSync(truth, "utf8")) };
 }
 
