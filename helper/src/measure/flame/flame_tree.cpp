@@ -8,6 +8,10 @@ FlameTree kept_of(const FlameTree& tree, std::span<const std::uint8_t> kept) {
   std::vector<std::uint32_t> moved(tree.size(), 0);
   for (std::size_t node = 0; node < tree.size(); ++node) {
     if (kept[node] == 0) {
+      if (kept[tree.parent[node]] != 0 && tree.inclusive[node] > 0) {
+        std::uint32_t& count = smaller.merged_nodes[moved[tree.parent[node]]];
+        count += count == FlameTree::not_counted ? 0 : 1;
+      }
       continue;
     }
     moved[node] = static_cast<std::uint32_t>(smaller.size());
@@ -22,24 +26,6 @@ FlameTree kept_of(const FlameTree& tree, std::span<const std::uint8_t> kept) {
   }
   return smaller;
 }
-
-namespace {
-
-// Adds the nodes with time that are not kept and whose parents are, to those parents.
-void count_merged(const FlameTree& tree, std::span<const std::uint8_t> kept, FlameTree& smaller) {
-  std::vector<std::uint32_t> moved(tree.size(), 0);
-  std::uint32_t next = 0;
-  for (std::size_t node = 0; node < tree.size(); ++node) {
-    if (kept[node] != 0) {
-      moved[node] = next++;
-    } else if (kept[tree.parent[node]] != 0 && tree.inclusive[node] > 0) {
-      std::uint32_t& count = smaller.merged_nodes[moved[tree.parent[node]]];
-      count += count == FlameTree::not_counted ? 0 : 1;
-    }
-  }
-}
-
-} // namespace
 
 FlameTree pruned(const FlameTree& tree, double smallest, std::uint32_t focus) {
   if (smallest <= 0) {
@@ -66,7 +52,6 @@ FlameTree pruned(const FlameTree& tree, double smallest, std::uint32_t focus) {
     }
   }
   FlameTree smaller = kept_of(tree, states);
-  count_merged(tree, states, smaller);
   std::vector<std::uint64_t> below(smaller.size(), 0); // inclusive time of the nodes that are left
   for (std::size_t node = smaller.size(); node-- > 1;) {
     below[smaller.parent[node]] += smaller.inclusive[node];

@@ -28,7 +28,8 @@ struct FlameTree {
   [[nodiscard]] std::size_t size() const { return parent.size(); }
 };
 
-// Returns the tree of the nodes that are marked. The parents of a marked node are marked.
+// Returns the tree of the nodes that are marked. The parents of a marked node are marked. Counts
+// the other children with time in `merged_nodes`.
 [[nodiscard]] FlameTree kept_of(const FlameTree& tree, std::span<const std::uint8_t> kept);
 
 // Merges nodes below `smallest` (share of the root's time, 0 keeps all) and nodes without time into
