@@ -8,16 +8,18 @@ export function baseName(path: string): string {
 const opening = "<([{";
 const closing = ">)]}";
 
+/** Whether the character belongs to the name of an operator: "operator<". */
+const isOfOperator = (text: string, index: number): boolean => /operator\s*[<>=()-]*$/.test(text.slice(Math.max(0, index - 12), index));
+
 /** Calls `visit` with each character outside of all brackets, and those that open or close the outermost ones. */
 function walk(text: string, visit: (index: number, character: string, depth: number) => void): void {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
     const character = text[index] ?? "";
-    const isOperator = (): boolean => /operator\s*[<>=()-]*$/.test(text.slice(Math.max(0, index - 12), index));
-    if (opening.includes(character) && !isOperator()) {
+    if (opening.includes(character) && !isOfOperator(text, index)) {
       visit(index, character, depth);
       depth += 1;
-    } else if (closing.includes(character) && text[index - 1] !== "-" && !isOperator()) {
+    } else if (closing.includes(character) && text[index - 1] !== "-" && !isOfOperator(text, index)) {
       depth = Math.max(0, depth - 1);
       visit(index, character, depth);
     } else {
