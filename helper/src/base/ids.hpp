@@ -45,6 +45,7 @@ struct IdRange {
   [[nodiscard]] constexpr Iterator begin() const { return {first}; }
   [[nodiscard]] constexpr Iterator end() const { return {last}; }
   [[nodiscard]] constexpr bool has(I id) const { return first <= id && id < last; }
+  [[nodiscard]] constexpr std::size_t size() const { return index_of(last) - index_of(first); }
 };
 
 // Returns the first `count` ids.

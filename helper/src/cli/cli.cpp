@@ -11,12 +11,16 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <functional>
 #include <iostream>
 #include <limits>
 #include <span>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <unistd.h>
 
@@ -196,27 +200,42 @@ CLI::AsNumberWithUnit time_in_ns() {
 
 class CommandLine {
 public:
-  explicit CommandLine(const std::string& version)
-      : app_("Measures the latency of every call of a function in a running program.", "ptlens") {
+  // `first`: the first argument. Where it is the name of a command, the other commands are not
+  // added, which would take longer than many answers.
+  CommandLine(const std::string& version, std::string_view first)
+      : app_("Measures the latency of every call of a function in a running program.", "ptlens"),
+        version_(version) {
     app_.require_subcommand(1);
     app_.set_version_flag("--version", fmt::format("ptlens {}", version));
-    add_doctor();
-    add_processes();
-    add_record();
-    add_functions();
-    add_report();
-    add_calls();
-    add_flame();
-    add_explain();
-    add_waits();
-    add_timeline();
-    add_lines();
-    add_diff();
-    add_decode();
-    add_cache();
-    add_verify();
-    add_bundle();
-    add_serve(version);
+    struct Command {
+      std::string_view name;
+      void (CommandLine::*add)();
+    };
+    static constexpr std::array commands = {
+        Command{"doctor", &CommandLine::add_doctor},
+        Command{"processes", &CommandLine::add_processes},
+        Command{"record", &CommandLine::add_record},
+        Command{"functions", &CommandLine::add_functions},
+        Command{"report", &CommandLine::add_report},
+        Command{"calls", &CommandLine::add_calls},
+        Command{"flame", &CommandLine::add_flame},
+        Command{"explain", &CommandLine::add_explain},
+        Command{"waits", &CommandLine::add_waits},
+        Command{"timeline", &CommandLine::add_timeline},
+        Command{"lines", &CommandLine::add_lines},
+        Command{"diff", &CommandLine::add_diff},
+        Command{"decode", &CommandLine::add_decode},
+        Command{"cache", &CommandLine::add_cache},
+        Command{"verify", &CommandLine::add_verify},
+        Command{"bundle", &CommandLine::add_bundle},
+        Command{"serve", &CommandLine::add_serve},
+    };
+    const bool names_one = std::ranges::find(commands, first, &Command::name) != commands.end();
+    for (const Command& command : commands) {
+      if (!names_one || command.name == first) {
+        (this->*command.add)();
+      }
+    }
   }
 
   int run(int argc, char** argv) {
@@ -572,17 +591,17 @@ private:
     add_json(*app, bundle_.source.json);
   }
 
-  void add_serve(const std::string& version) {
+  void add_serve() {
     CLI::App* app =
         app_.add_subcommand("serve", "serve an editor with JSON-RPC on stdin and stdout");
     app->add_flag("--stdio", stdio_, "use stdin and stdout (the default)");
     add_debuginfod(*app);
-    app->callback([this, version] {
-      serve_ = [version] { return server::run(STDIN_FILENO, STDOUT_FILENO, version); };
-    });
+    app->callback(
+        [this] { serve_ = [this] { return server::run(STDIN_FILENO, STDOUT_FILENO, version_); }; });
   }
 
   CLI::App app_;
+  std::string version_;
   std::function<Result<void>()> action_;
   std::function<int()> serve_;
   bool stdio_ = true;      // the only transport
@@ -608,7 +627,7 @@ private:
 } // namespace
 
 int run(int argc, char** argv, const std::string& version) {
-  return CommandLine(version).run(argc, argv);
+  return CommandLine(version, argc > 1 ? argv[1] : "").run(argc, argv);
 }
 
 } // namespace ptlens::cli

@@ -39,6 +39,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace ptlens::cli {
@@ -131,10 +132,13 @@ Result<Query> prepare(const QueryOptions& options) {
   return query;
 }
 
-std::string text_of(const measure::Measurement& measurement, const measure::Report& report,
-                    const std::optional<measure::LatencyStats>& raw,
-                    const std::optional<measure::InlinedPart>& inlined, bool not_called,
-                    const QueryOptions& options) {
+// A report as JSON or as text.
+using Answer = std::variant<exporting::Json, std::string>;
+
+Answer answer_of(const measure::Measurement& measurement, const measure::Report& report,
+                 const std::optional<measure::LatencyStats>& raw,
+                 const std::optional<measure::InlinedPart>& inlined, bool not_called,
+                 const QueryOptions& options) {
   if (options.source.json) {
     auto json = exporting::report_json(measurement, report, raw);
     if (not_called) {
@@ -143,7 +147,7 @@ std::string text_of(const measure::Measurement& measurement, const measure::Repo
     if (inlined) {
       exporting::add_inlined(json, measurement, *inlined);
     }
-    return exporting::dump(json);
+    return json;
   }
   const std::string not_called_text =
       not_called ? exporting::not_called_text(measurement, report) : std::string();
@@ -187,7 +191,7 @@ Result<void> functions(const RecordingOptions& options) {
 }
 
 // Returns the report on all functions of a name, or nothing where the name means one or none.
-Result<std::optional<std::string>> report_all(const QueryOptions& options) {
+Result<std::optional<Answer>> report_all(const QueryOptions& options) {
   const auto query = prepare(options);
   if (!query && query.error().kind != Error::Kind::not_found) {
     return std::unexpected(query.error());
@@ -200,12 +204,12 @@ Result<std::optional<std::string>> report_all(const QueryOptions& options) {
   if (QueryOptions again = options; was_damaged(*query->measurement, again.source)) {
     return report_all(again);
   }
-  return text_of(*query->measurement, report,
-                 measure::raw_latency(*query->measurement, query->functions, query->selection), {},
-                 false, options);
+  return answer_of(*query->measurement, report,
+                   measure::raw_latency(*query->measurement, query->functions, query->selection),
+                   {}, false, options);
 }
 
-Result<std::string> report_one(const QueryOptions& options) {
+Result<Answer> report_one(const QueryOptions& options) {
   if (options.all) {
     auto all = report_all(options);
     if (!all) {
@@ -240,26 +244,32 @@ Result<std::string> report_one(const QueryOptions& options) {
       report->inlined
           ? std::nullopt
           : measure::raw_latency(measurement, {&report->report.function, 1}, *selection);
-  return text_of(shown, report->report, raw, report->inlined, report->not_called, options);
+  return answer_of(shown, report->report, raw, report->inlined, report->not_called, options);
 }
 
 Result<void> report(const QueryOptions& options) {
-  std::vector<std::string> texts;
+  std::vector<Answer> answers;
   for (const std::string& function : options.functions) {
     QueryOptions one = options;
     one.function = function;
-    auto text = report_one(one);
-    if (!text) {
-      return std::unexpected(text.error());
+    auto answer = report_one(one);
+    if (!answer) {
+      return std::unexpected(answer.error());
     }
-    texts.push_back(std::move(*text));
+    answers.push_back(std::move(*answer));
   }
-  if (!options.source.json) {
-    std::cout << fmt::to_string(fmt::join(texts, "\n"));
-    return {};
+  const bool is_list = options.source.json && answers.size() > 1;
+  std::cout << (is_list ? "[" : "");
+  std::string_view before;
+  for (const Answer& answer : answers) {
+    std::cout << std::exchange(before, is_list ? ",\n" : "\n");
+    if (const auto* const json = std::get_if<exporting::Json>(&answer)) {
+      exporting::print(*json, std::cout);
+    } else {
+      std::cout << std::get<std::string>(answer);
+    }
   }
-  const std::string json = fmt::to_string(fmt::join(texts, ",\n"));
-  std::cout << (texts.size() > 1 ? "[" + json + "]" : json) << '\n';
+  std::cout << (is_list ? "]" : "") << (options.source.json ? "\n" : "");
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <string>
 
 namespace ptlens::exporting {
@@ -53,6 +54,23 @@ TEST(JsonRows, LinesAreTakenSomeAtATime) {
   EXPECT_EQ(rows.take_lines(), "");
 }
 
+// What is written does not depend on how long the text was expected to be.
+TEST(JsonRows, TextOutgrowsItsRoom) {
+  for (const std::size_t bytes : {0U, 1U, 7U, 4096U}) {
+    JsonRows rows(JsonRows::Between::commas, bytes);
+    Json expected = Json::array();
+    for (std::uint64_t i = 0; i < 300; ++i) {
+      rows.begin();
+      rows.field("i", i);
+      rows.field("name", std::string(i % 41, 'x'));
+      rows.end();
+      expected.push_back({{"i", i}, {"name", std::string(i % 41, 'x')}});
+    }
+    EXPECT_EQ(rows.size() + 1, dump(expected).size());
+    EXPECT_EQ(dump(rows.take()), dump(expected)) << bytes;
+  }
+}
+
 TEST(JsonRows, NoRows) {
   EXPECT_EQ(dump(JsonRows().take()), "[]");
 }
@@ -97,7 +115,11 @@ TEST(Dump, ListsThatAreTextStandInObjectsInObjects) {
   rows.end();
   const Json json = {{"id", 3},
                      {"result", {{"e\"", "x"}, {"rows", rows.take()}, {"last", {1, 2}}}}};
-  EXPECT_EQ(dump(json), R"({"id":3,"result":{"e\"":"x","rows":[{"a":1}],"last":[1,2]}})");
+  const std::string expected = R"({"id":3,"result":{"e\"":"x","rows":[{"a":1}],"last":[1,2]}})";
+  EXPECT_EQ(dump(json), expected);
+  std::ostringstream out;
+  print(json, out);
+  EXPECT_EQ(out.str(), expected);
 }
 
 } // namespace

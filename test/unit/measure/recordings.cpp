@@ -146,9 +146,11 @@ private:
     draft.spec.parent = parent;
     draft.spec.thread = thread_;
     draft.spec.start = start;
-    draft.spec.state = chance(8)   ? CallState::incomplete
-                       : chance(5) ? CallState::unwound
-                                   : CallState::complete;
+    if (index_of(draft.spec.function) >= shape_.complete_functions) {
+      draft.spec.state = chance(8)   ? CallState::incomplete
+                         : chance(5) ? CallState::unwound
+                                     : CallState::complete;
+    }
     if (chance(85)) {
       const std::uint64_t function = parent == CallIndex::none
                                          ? upto(shape_.functions - 1)

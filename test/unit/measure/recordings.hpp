@@ -53,6 +53,7 @@ struct RandomShape {
   std::uint32_t functions = 6;
   std::uint32_t calls = 300; // about that many a thread
   std::uint32_t deepest = 12;
+  std::uint32_t complete_functions = 0; // the functions below have complete calls only
 };
 
 // Random trees of calls: siblings one after the other inside their parent, some of no length, some

@@ -213,18 +213,7 @@ void Block::read_rows(const BlockEntry& entry, std::vector<Row>& rows,
 }
 
 void Block::read_starts(const BlockEntry& entry, std::span<std::uint64_t> out) const {
-  Position position(entry);
-  if ((shape & indexed_starts) == 0) {
-    read_starts(position, 0, {}, out);
-    return;
-  }
-  constexpr std::size_t together = 64;
-  std::array<std::uint32_t, together> orders;
-  for (std::size_t first = 0; first < out.size(); first += together) {
-    const auto part = out.subspan(first, std::min(together, out.size() - first));
-    read_orders(position, first, std::span(orders).first(part.size()));
-    read_starts(position, first, orders, part);
-  }
+  read_starts_where(entry, [](std::size_t) { return true; }, out);
 }
 
 void Block::read_walls(const BlockEntry& entry, std::span<std::uint64_t> out) const {

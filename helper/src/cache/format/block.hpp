@@ -129,6 +129,29 @@ struct Block {
   void read_rows(const BlockEntry& entry, std::vector<Row>& rows, std::vector<Extra>& extras) const;
   // Read a column into `out`, whose size is entry.calls.
   void read_starts(const BlockEntry& entry, std::span<std::uint64_t> out) const;
+  // Reads at least the starts of the calls that `wanted` is true of, a function of their index. The
+  // starts of the others are undefined.
+  template <class Wanted>
+  void read_starts_where(const BlockEntry& entry, const Wanted& wanted,
+                         std::span<std::uint64_t> out) const {
+    constexpr std::size_t together = 64;
+    std::array<std::uint32_t, together> orders;
+    const bool indexed = (shape & indexed_starts) != 0;
+    Position position(entry);
+    for (std::size_t first = 0; first < out.size(); first += together) {
+      const auto part = out.subspan(first, std::min(together, out.size() - first));
+      bool any = !indexed;
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        any |= wanted(first + i);
+      }
+      if (indexed) {
+        read_orders(position, first, std::span(orders).first(part.size()));
+      }
+      if (any) {
+        read_starts(position, first, orders, part);
+      }
+    }
+  }
   void read_orders(const BlockEntry& entry, std::span<std::uint32_t> out) const;
   // Reads the times from start to end: latencies with the time of probes.
   void read_walls(const BlockEntry& entry, std::span<std::uint64_t> out) const;

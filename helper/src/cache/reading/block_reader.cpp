@@ -76,7 +76,8 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
     return false;
   }
   away_.clear();
-  if (columns != Columns::timed && filter_.accepts_all_complete() && entry.extras == 0 &&
+  const bool with_marks = columns == Columns::nested || columns == Columns::timed;
+  if (!with_marks && filter_.accepts_all_complete() && entry.extras == 0 &&
       (block->flags.constant().value_or(state_bits) & state_bits) == 0) {
     states_ = {entry.calls, 0, 0};
     taken_.clear();
@@ -123,6 +124,8 @@ bool BlockReader::read(const BlockEntry& entry, Columns columns) {
     keep_taken(starts_);
     block->read_walls(entry, sized_for(entry, walls_));
     keep_taken(walls_);
+  }
+  if (with_marks) {
     inner_.resize(entry.calls);
     std::ranges::transform(flags_, inner_.begin(), [](std::uint8_t flags) {
       return static_cast<std::uint8_t>(flags & inner_bit);

@@ -50,7 +50,8 @@ public:
   enum class Columns : std::uint8_t {
     ranked,  // latencies and uncertainties
     figures, // the same, children, and the calls that were away
-    timed,   // latencies, starts, wall times, marks of nested calls, and the calls that were away
+    nested,  // latencies, marks of nested calls, and the calls that were away
+    timed,   // the same, starts, and wall times
   };
 
   BlockReader(const CallCache& cache, CallFilter filter) : cache_(cache), filter_(filter) {}

@@ -12,8 +12,7 @@ constexpr std::size_t few = 512; // where selection by comparison is faster
 
 } // namespace
 
-Ranks::Ranks(std::span<const Share> shares, std::uint64_t most)
-    : shares_(shares.begin(), shares.end()) {
+Ranks::Ranks(std::span<const Share> shares, std::uint64_t most) : shares_(shares) {
   if (most > short_stream) {
     counts_.resize(bucket_count);
   }
@@ -42,9 +41,14 @@ void Ranks::add(const Ranks& other) {
 }
 
 std::uint64_t Ranks::rank(const Share& share) const {
+  const auto of = [&](auto seen) {
+    const auto rank = (seen * share.part + share.whole - 1) / share.whole;
+    return rank == 0 ? 0 : static_cast<std::uint64_t>(rank - 1);
+  };
   __extension__ using Wide = unsigned __int128;
-  const Wide rank = (Wide{seen_} * share.part + share.whole - 1) / share.whole;
-  return rank == 0 ? 0 : static_cast<std::uint64_t>(rank - 1);
+  const std::uint64_t most = UINT64_MAX / 2; // dividing wide numbers takes ten times as long
+  return std::max(share.part, share.whole) < (1U << 16U) && seen_ < (most >> 16U) ? of(seen_)
+                                                                                  : of(Wide{seen_});
 }
 
 bool Ranks::aim() {

@@ -21,7 +21,7 @@ struct Share {
 
 class Ranks {
 public:
-  // `most`: an upper bound of the number of values.
+  // `most`: an upper bound of the number of values. The shares must outlive the object.
   Ranks(std::span<const Share> shares, std::uint64_t most);
 
   void add(std::span<const std::uint64_t> values);
@@ -98,7 +98,7 @@ private:
   }
   [[nodiscard]] std::uint64_t rank(const Share& share) const; // from 0
 
-  std::vector<Share> shares_;
+  std::span<const Share> shares_;
   std::uint64_t seen_ = 0;
   std::vector<std::uint64_t> values_; // of a short stream
   std::vector<std::uint64_t> counts_; // of a long one, by bucket

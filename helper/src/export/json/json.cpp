@@ -242,7 +242,8 @@ void add_place(JsonRows& rows, const IdVector<I, Place>& places, I id) {
 
 Json related_json(const measure::Measurement& measurement,
                   const std::vector<measure::RelatedRow>& related) {
-  JsonRows rows;
+  constexpr std::size_t usual_row = 512; // bytes
+  JsonRows rows(JsonRows::Between::commas, (related.size() + 1) * usual_row);
   for (const measure::RelatedRow& row : related) {
     rows.begin();
     add_identity(rows, measurement, row.function);

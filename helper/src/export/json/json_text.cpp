@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <span>
 #include <utility>
 
 namespace ptlens::exporting {
@@ -16,26 +18,43 @@ std::string printed(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Objects may contain lists that are text already; lists do not.
-void append(const Json& json, std::string& text) {
+// Calls `put` with each part of the text. Objects may contain lists that are text already; lists do
+// not.
+template <class Put>
+void each_part(const Json& json, const Put& put) {
   if (json.is_binary()) {
-    const Json::binary_t& written = json.get_binary();
-    text.append(written.begin(), written.end());
+    const auto bytes = std::as_bytes(std::span<const std::uint8_t>(json.get_binary()));
+    put({reinterpret_cast<const char*>(bytes.data()), bytes.size()}); // NOLINT: bytes are text
     return;
   }
   if (!json.is_object()) {
-    text += printed(json);
+    put(printed(json));
     return;
   }
-  text += '{';
-  const char* before = "";
+  put("{");
+  std::string_view before;
   for (const auto& [name, value] : json.items()) {
-    text += std::exchange(before, ",");
-    text += printed(Json(name));
-    text += ':';
-    append(value, text);
+    put(std::exchange(before, ","));
+    put(printed(Json(name)));
+    put(":");
+    each_part(value, put);
   }
-  text += '}';
+  put("}");
+}
+
+// Returns about how many bytes the text has: a list that is text already, and some for the rest.
+std::size_t written_bytes(const Json& json) {
+  constexpr std::size_t usual = 1024;
+  if (json.is_binary()) {
+    return json.get_binary().size();
+  }
+  std::size_t bytes = usual;
+  if (json.is_object()) {
+    for (const Json& value : json) {
+      bytes += value.is_structured() || value.is_binary() ? written_bytes(value) : 0;
+    }
+  }
+  return bytes;
 }
 
 bool is_plain(char byte) {
@@ -46,24 +65,37 @@ bool is_plain(char byte) {
 
 std::string dump(const Json& json) {
   std::string text;
-  append(json, text);
+  text.reserve(written_bytes(json));
+  each_part(json, [&](std::string_view part) { text += part; });
   return text;
 }
 
+void print(const Json& json, std::ostream& out) {
+  each_part(json, [&](std::string_view part) {
+    out.write(part.data(), static_cast<std::streamsize>(part.size()));
+  });
+}
+
 void JsonRows::open() {
-  if (text_.back() == '}') {
+  if (last() == '}') {
     put(static_cast<char>(between_));
   }
   put('{');
 }
 
 void JsonRows::key(std::string_view name) {
-  if (text_.back() != '{') {
-    put(',');
+  constexpr std::size_t around = 4; // ,"":
+  std::uint8_t* to = room(name.size() + around);
+  if (to[-1] == '{') {
+    --size_;
+  } else {
+    *to++ = ',';
   }
-  put('"');
-  put(name);
-  put("\":");
+  *to++ = '"';
+  std::memcpy(to, name.data(), name.size());
+  to += name.size();
+  *to++ = '"';
+  *to = ':';
 }
 
 void JsonRows::field(std::string_view name, std::optional<std::uint64_t> value) {
@@ -122,12 +154,13 @@ void JsonRows::field(std::string_view name, std::nullptr_t /*value*/) {
 
 Json JsonRows::take() {
   put(']');
+  text_.resize(size_);
   return Json::binary(std::move(text_));
 }
 
 std::string JsonRows::take_lines() {
-  std::string lines(text_.begin() + 1, text_.end());
-  text_.resize(1);
+  std::string lines(text_.begin() + 1, text_.begin() + static_cast<std::ptrdiff_t>(size_));
+  size_ = 1;
   if (!lines.empty()) {
     lines += '\n';
   }

@@ -6,12 +6,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ptlens::exporting {
@@ -22,13 +26,19 @@ using protocol::Json;
 
 // Returns the JSON as one line. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string dump(const Json& json);
+// Prints the same text, without a copy of lists that are text already.
+void print(const Json& json, std::ostream& out);
 
 // A list of objects, or objects on lines of their own, field after field.
 class JsonRows {
 public:
   enum class Between : char { commas = ',', lines = '\n' };
 
-  explicit JsonRows(Between between = Between::commas) : between_(between) {}
+  // `bytes`: how long the text will be, as far as that is known.
+  explicit JsonRows(Between between = Between::commas, std::size_t bytes = usual_bytes)
+      : between_(between), text_(std::max<std::size_t>(1, bytes)) {
+    put('[');
+  }
 
   // Begin and end a row.
   void begin() { open(); }
@@ -57,7 +67,7 @@ public:
 
   // Ends the list and returns it.
   [[nodiscard]] Json take();
-  [[nodiscard]] std::size_t size() const { return text_.size(); } // bytes so far
+  [[nodiscard]] std::size_t size() const { return size_; } // bytes so far
   // Returns the lines so far, each with its end, and forgets them.
   [[nodiscard]] std::string take_lines();
 
@@ -69,11 +79,22 @@ private:
     const fmt::format_int digits(value);
     put(std::string_view(digits.data(), digits.size()));
   }
-  void put(char byte) { text_.push_back(static_cast<std::uint8_t>(byte)); }
-  void put(std::string_view text) { text_.insert(text_.end(), text.begin(), text.end()); }
+  void put(char byte) { *room(1) = static_cast<std::uint8_t>(byte); }
+  void put(std::string_view text) { std::memcpy(room(text.size()), text.data(), text.size()); }
+  // Returns where the next `count` bytes are to be written.
+  [[nodiscard]] std::uint8_t* room(std::size_t count) {
+    if (text_.size() - size_ < count) [[unlikely]] {
+      text_.resize(std::max(2 * text_.size(), size_ + count));
+    }
+    return &text_[std::exchange(size_, size_ + count)];
+  }
+  [[nodiscard]] char last() const { return static_cast<char>(text_[size_ - 1]); }
+
+  static constexpr std::size_t usual_bytes = 4096;
 
   Between between_;
-  std::vector<std::uint8_t> text_ = {'['};
+  std::size_t size_ = 0;           // bytes of the text
+  std::vector<std::uint8_t> text_; // longer than the text: appending byte by byte takes longer
 };
 
 } // namespace ptlens::exporting

@@ -96,13 +96,16 @@ private:
     std::vector<cache::EdgeTally> made = cache::edge_tallies(cache_, filter_, edges_);
     // Calls that one call makes do not overlap. So a call is only nested in another one where the
     // calls that make them are nested.
-    if (const NestedTimes nested(cache_, own_.edges); !nested.empty()) {
+    CallTimes nested(cache_.thread_count());
+    nested.add(cache_, own_.edges, CallTimes::Of::nested);
+    if (!nested.empty()) {
       for (const CoveredTime& covered :
            covered_times(cache_, filter_, edges_, {.within = &nested, .folded = {}})) {
         made[covered.at].tally.covered_on_cpu += covered.on_cpu;
       }
     }
     std::vector<RelatedRow> rows;
+    rows.reserve(edges_.size());
     for (std::size_t at = 0; at < edges_.size(); ++at) {
       const cache::Edge& edge = cache_.edge(edges_[at]);
       rows.push_back(related_row(measurement_, edge.function, edge.site,

@@ -1,6 +1,9 @@
 // Nested calls are found by a sweep over the calls of a function in order of start. Only calls that
 // the cache marks as nested can be nested among the accepted calls, and only calls during which one
 // of these starts can contain them. Both are few, so that most blocks are not read.
+//
+// Where all complete calls of a function are accepted, the cache's marks decide by themselves,
+// except during calls that are not complete: these may be what the marked calls are nested in.
 #include "measure/statistics/covered_time.hpp"
 
 #include "base/large_pages.hpp"
@@ -9,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -30,6 +34,7 @@ struct TimedCall {
   }
 };
 
+using Columns = cache::BlockReader::Columns;
 using TimedCalls = std::vector<TimedCall, LargePages<TimedCall>>;
 
 // Sorts a list that consists of sorted runs, most often of a few long ones.
@@ -57,13 +62,29 @@ void merge_runs(TimedCalls& calls) {
   }
 }
 
+// Returns the time on a CPU of the call at that index, ns. `next`: the first of the calls that were
+// away whose index is not lower than that of the previous call asked about.
+std::uint64_t on_cpu(const cache::BlockReader& reader, std::size_t call,
+                     std::span<const cache::AwayCall>::iterator& next) {
+  next = std::find_if(next, reader.away().end(),
+                      [call](const cache::AwayCall& each) { return each.at >= call; });
+  const bool was_away = next != reader.away().end() && next->at == call;
+  return was_away ? next->on_cpu() : reader.latencies()[call];
+}
+
 // The calls of one function, or of folded functions, on one thread.
 struct Covering {
   std::span<const std::uint32_t> edges; // positions in the list
   std::uint32_t thread = 0;
-  bool folded = false;               // any call may be nested, whatever the cache marks
+  bool folded = false; // any call may be nested, whatever the cache marks
+  // The cache's marks decide outside these times; null: nowhere.
+  const CallTimes* unmarked = nullptr;
   std::vector<std::uint64_t> starts; // of the calls that may be nested, ascending
   TimedCalls timed;
+
+  [[nodiscard]] bool is_decided(std::uint64_t first, std::uint64_t last) const {
+    return unmarked != nullptr && !unmarked->overlap(thread, first, last);
+  }
 
   [[nodiscard]] bool matters(const cache::BlockEntry& entry) const {
     if (folded) {
@@ -82,7 +103,6 @@ void Covering::add_timed(const cache::BlockReader& reader, std::uint32_t edge,
   auto next = starts.begin(); // not before the call's start
   for (std::size_t i = 0; i < reader.starts().size(); ++i) {
     const std::uint64_t start = reader.starts()[i];
-    const std::uint64_t latency = reader.latencies()[i];
     const std::uint64_t wall = reader.walls()[i];
     if (i == 0 || (next != starts.begin() && *std::prev(next) >= start)) {
       next = std::ranges::lower_bound(starts, start);
@@ -92,13 +112,7 @@ void Covering::add_timed(const cache::BlockReader& reader, std::uint32_t edge,
                     (*next - start >= wall && (*next != start || reader.inner()[i] == 0)))) {
       continue;
     }
-    away = std::find_if(away, reader.away().end(),
-                        [i](const cache::AwayCall& call) { return call.at >= i; });
-    const bool was_away = away != reader.away().end() && away->at == i;
-    into.push_back({.start = start,
-                    .wall = wall,
-                    .on_cpu = was_away ? away->on_cpu() : latency,
-                    .edge = edge});
+    into.push_back({.start = start, .wall = wall, .on_cpu = on_cpu(reader, i, away), .edge = edge});
   }
 }
 
@@ -106,6 +120,7 @@ struct TimedBlock {
   std::uint32_t covering = 0; // index
   std::uint32_t edge = 0;     // position in the list
   const cache::BlockEntry* entry = nullptr;
+  Columns columns = Columns::timed; // to read
 };
 
 class CoverFinder {
@@ -113,15 +128,30 @@ public:
   CoverFinder(const cache::CallCache& cache, const cache::CallFilter& filter,
               std::span<const cache::EdgeId> edges, const CoverOptions& options)
       : cache_(cache), reader_(cache, filter), edges_(edges), within_(options.within) {
+    const bool accepts_all = options.within == nullptr && filter.accepts_all_complete();
     const auto is_folded = [&](stacks::FunctionId function) {
       return std::ranges::find(options.folded, function) != options.folded.end();
     };
+    IdVector<stacks::FunctionId, std::uint8_t> may_have_nested(cache.function_count());
+    for (const cache::EdgeId edge : edges) {
+      const stacks::FunctionId function = cache.edge(edge).function;
+      const auto may_be_covered = [this](const cache::BlockEntry& entry) {
+        return this->may_be_covered(entry.thread, entry);
+      };
+      if (is_folded(function) || std::ranges::any_of(cache.blocks(edge), may_be_covered)) {
+        may_have_nested[function] = 1;
+      }
+    }
     for (std::uint32_t at = 0; at < edges.size(); ++at) {
       const stacks::FunctionId function = cache.edge(edges[at]).function;
-      functions_[is_folded(function) ? options.folded.front() : function].push_back(at);
+      if (may_have_nested[function] != 0) {
+        functions_[is_folded(function) ? options.folded.front() : function].push_back(at);
+      }
     }
     for (const auto& [function, positions] : functions_) {
-      add_coverings(positions, is_folded(function));
+      const bool folded = is_folded(function);
+      const bool has_all = accepts_all && positions.size() == cache.edges_to(function).size();
+      add_coverings(positions, folded, has_all && !folded ? times_of_partial(function) : nullptr);
     }
   }
 
@@ -139,7 +169,7 @@ public:
         sweep(coverings_[at], found[part]);
       }
     });
-    std::vector<CoveredTime> all;
+    std::vector<CoveredTime> all = std::move(decided_);
     for (const std::vector<CoveredTime>& part : found) {
       all.insert(all.end(), part.begin(), part.end());
     }
@@ -147,7 +177,9 @@ public:
   }
 
 private:
-  void add_coverings(std::span<const std::uint32_t> positions, bool folded);
+  [[nodiscard]] const CallTimes* times_of_partial(stacks::FunctionId function);
+  void add_coverings(std::span<const std::uint32_t> positions, bool folded,
+                     const CallTimes* unmarked);
   [[nodiscard]] bool may_be_covered(std::uint32_t thread, const cache::BlockEntry& entry) const {
     return entry.has_inner != 0 &&
            (within_ == nullptr || within_->overlap(thread, entry.first_start, entry.last_end));
@@ -163,12 +195,27 @@ private:
   const cache::CallCache& cache_;
   cache::BlockReader reader_; // each part uses a copy of it
   std::span<const cache::EdgeId> edges_;
-  const NestedTimes* within_;
+  const CallTimes* within_;
   std::map<stacks::FunctionId, std::vector<std::uint32_t>> functions_; // positions of their edges
+  std::deque<CallTimes> partial_;                                      // for the coverings
   std::vector<Covering> coverings_;
+  std::vector<CoveredTime> decided_; // by the cache's marks
 };
 
-void CoverFinder::add_coverings(std::span<const std::uint32_t> positions, bool folded) {
+// Returns the times of the function's calls that are not complete.
+const CallTimes* CoverFinder::times_of_partial(stacks::FunctionId function) {
+  const auto& [complete, incomplete, unwound] = cache_.sums(function).calls;
+  CallTimes& times = partial_.emplace_back(cache_.thread_count());
+  if (incomplete + unwound != 0) {
+    const auto edges = cache_.edges_to(function);
+    times.add(cache_, std::vector<cache::EdgeId>(edges.begin(), edges.end()),
+              CallTimes::Of::partial);
+  }
+  return &times;
+}
+
+void CoverFinder::add_coverings(std::span<const std::uint32_t> positions, bool folded,
+                                const CallTimes* unmarked) {
   std::vector<std::uint8_t> may_be_covered_on(cache_.thread_count());
   for (const std::uint32_t at : positions) {
     for (const cache::BlockEntry& entry : cache_.blocks(edges_[at])) {
@@ -177,8 +224,12 @@ void CoverFinder::add_coverings(std::span<const std::uint32_t> positions, bool f
   }
   for (std::uint32_t thread = 0; thread < may_be_covered_on.size(); ++thread) {
     if (may_be_covered_on[thread] != 0) {
-      coverings_.push_back(
-          {.edges = positions, .thread = thread, .folded = folded, .starts = {}, .timed = {}});
+      coverings_.push_back({.edges = positions,
+                            .thread = thread,
+                            .folded = folded,
+                            .unmarked = unmarked,
+                            .starts = {},
+                            .timed = {}});
     }
   }
 }
@@ -216,7 +267,7 @@ std::vector<Found> CoverFinder::read(std::span<const TimedBlock> blocks, const U
       if (at + 1 < end) {
         cache_.prefetch(*blocks[at + 1].entry);
       }
-      if (reader.read(*block.entry, cache::BlockReader::Columns::timed)) {
+      if (reader.read(*block.entry, block.columns)) {
         use(reader, block, found[part]);
       }
     }
@@ -224,25 +275,46 @@ std::vector<Found> CoverFinder::read(std::span<const TimedBlock> blocks, const U
   return found;
 }
 
+// Finds the calls that may be nested, and adds up those for which the marks of the cache decide.
 void CoverFinder::find_starts() {
-  using Starts = std::vector<std::pair<std::uint32_t, std::uint64_t>>; // by covering
-  const auto add = [this](const cache::BlockReader& reader, const TimedBlock& block,
-                          Starts& found) {
-    for (std::size_t i = 0; i < reader.starts().size(); ++i) {
-      const std::uint64_t start = reader.starts()[i];
-      if (reader.inner()[i] != 0 &&
-          (within_ == nullptr || within_->overlap(block.entry->thread, start, start))) {
-        found.emplace_back(block.covering, start);
+  struct Found {
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> starts; // by covering
+    std::vector<CoveredTime> decided;
+  };
+  const auto add = [this](const cache::BlockReader& reader, const TimedBlock& block, Found& found) {
+    const Covering& covering = coverings_[block.covering];
+    const bool timed = block.columns == Columns::timed;
+    WideSum decided = 0;
+    auto away = reader.away().begin();
+    for (std::size_t i = 0; i < reader.inner().size(); ++i) {
+      if (reader.inner()[i] == 0) {
+        continue;
       }
+      if (!timed || covering.is_decided(reader.starts()[i], reader.starts()[i])) {
+        decided += on_cpu(reader, i, away);
+      } else if (within_ == nullptr ||
+                 within_->overlap(covering.thread, reader.starts()[i], reader.starts()[i])) {
+        found.starts.emplace_back(block.covering, reader.starts()[i]);
+      }
+    }
+    if (decided != 0) {
+      found.decided.push_back({.at = block.edge, .thread = covering.thread, .on_cpu = decided});
     }
   };
   const auto wanted = [this](const Covering& covering, const cache::BlockEntry& entry) {
     return !covering.folded && may_be_covered(covering.thread, entry);
   };
-  for (const Starts& part : read<Starts>(blocks(wanted), add)) {
-    for (const auto& [covering, start] : part) {
+  std::vector<TimedBlock> wanted_blocks = blocks(wanted);
+  for (TimedBlock& block : wanted_blocks) {
+    if (coverings_[block.covering].is_decided(block.entry->first_start, block.entry->last_end)) {
+      block.columns = Columns::nested;
+    }
+  }
+  for (const Found& part : read<Found>(wanted_blocks, add)) {
+    for (const auto& [covering, start] : part.starts) {
       coverings_[covering].starts.push_back(start);
     }
+    decided_.insert(decided_.end(), part.decided.begin(), part.decided.end());
   }
   for (Covering& covering : coverings_) {
     std::ranges::sort(covering.starts);
@@ -273,7 +345,7 @@ void CoverFinder::sweep(Covering& covering, std::vector<CoveredTime>& found) {
   std::map<std::uint32_t, WideSum> covered; // by edge
   stacks::NestingSweep nesting;
   for (const TimedCall& call : covering.timed) {
-    if (nesting.is_nested(call.start, call.wall)) {
+    if (nesting.is_nested(call.start, call.wall) && !covering.is_decided(call.start, call.start)) {
       covered[call.edge] += call.on_cpu;
     }
   }
@@ -284,23 +356,37 @@ void CoverFinder::sweep(Covering& covering, std::vector<CoveredTime>& found) {
 
 } // namespace
 
-NestedTimes::NestedTimes(const cache::CallCache& cache, std::span<const cache::EdgeId> edges)
-    : times_(cache.thread_count()) {
+void CallTimes::add(const cache::CallCache& cache, std::span<const cache::EdgeId> edges, Of of) {
   std::vector<std::uint64_t> starts;
   std::vector<std::uint64_t> walls;
+  std::vector<std::uint64_t> uncertainties;
   std::vector<std::uint8_t> flags;
+  const auto is_wanted = [of](std::uint8_t flag) {
+    return of == Of::nested ? (flag & cache::inner_bit) != 0 : (flag & cache::state_bits) != 0;
+  };
   for (const cache::EdgeId edge : edges) {
     for (const cache::BlockEntry& entry : cache.blocks(edge)) {
-      const auto block = entry.has_inner != 0 ? cache.block(entry) : std::nullopt;
+      const bool may_be_wanted = of != Of::nested || entry.has_inner != 0;
+      const auto block = may_be_wanted ? cache.block(entry) : std::nullopt;
       if (!block) {
         continue;
       }
-      block->read_starts(entry, sized_for(entry, starts));
-      block->read_walls(entry, sized_for(entry, walls));
       block->flags.read(sized_for(entry, flags));
+      if (std::ranges::none_of(flags, is_wanted)) {
+        continue;
+      }
+      block->read_starts_where(
+          entry, [&](std::size_t call) { return is_wanted(flags[call]); },
+          sized_for(entry, starts));
+      block->read_walls(entry, sized_for(entry, walls));
+      if (of == Of::partial) {
+        block->uncertainty.read(sized_for(entry, uncertainties));
+      }
       for (std::size_t i = 0; i < starts.size(); ++i) {
-        if ((flags[i] & cache::inner_bit) != 0) {
-          times_[entry.thread].emplace_back(starts[i], starts[i] + walls[i]);
+        if (is_wanted(flags[i])) {
+          const bool is_bound = of == Of::partial && !cache::has_latency(flags[i]);
+          const std::uint64_t longer = is_bound ? uncertainties[i] : 0;
+          times_[entry.thread].emplace_back(starts[i], starts[i] + walls[i] + longer);
         }
       }
     }
@@ -320,7 +406,7 @@ NestedTimes::NestedTimes(const cache::CallCache& cache, std::span<const cache::E
   }
 }
 
-bool NestedTimes::overlap(std::uint32_t thread, std::uint64_t first, std::uint64_t last) const {
+bool CallTimes::overlap(std::uint32_t thread, std::uint64_t first, std::uint64_t last) const {
   const auto next = std::ranges::lower_bound(times_[thread], first, {}, &Time::second);
   return next != times_[thread].end() && next->first <= last;
 }

@@ -6,6 +6,7 @@
 #include "cache/reading/call_cache.hpp"
 #include "measure/statistics/statistics.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -13,14 +14,20 @@
 
 namespace ptlens::measure {
 
-// The times during which nested calls of some edges ran, whatever their state: [first, last] ns,
-// ascending and disjoint.
-class NestedTimes {
+// The times during which some calls ran: [first, last] ns, ascending and disjoint.
+class CallTimes {
 public:
-  NestedTimes(const cache::CallCache& cache, std::span<const cache::EdgeId> edges);
+  explicit CallTimes(std::size_t threads) : times_(threads) {}
+
+  enum class Of : std::uint8_t {
+    nested,  // calls in another call of their function, whatever their state
+    partial, // calls that are not complete, for as long as they can have run
+  };
+  // Adds the times of such calls of the edges.
+  void add(const cache::CallCache& cache, std::span<const cache::EdgeId> edges, Of of);
 
   [[nodiscard]] bool empty() const { return empty_; }
-  // Returns whether a nested call ran on the thread at some time in [first, last].
+  // Returns whether one of the calls ran on the thread at some time in [first, last].
   [[nodiscard]] bool overlap(std::uint32_t thread, std::uint64_t first, std::uint64_t last) const;
 
 private:
@@ -37,7 +44,7 @@ struct CoveredTime {
 
 struct CoverOptions {
   // Only calls that began during these times can be nested; null: at any time.
-  const NestedTimes* within = nullptr;
+  const CallTimes* within = nullptr;
   // Functions that count as one: a call of one of them in a call of another one is nested.
   std::span<const stacks::FunctionId> folded = {};
 };
