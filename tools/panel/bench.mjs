@@ -21,6 +21,8 @@ import { Client } from "./client.mjs";
 
 const target = 200; // ms after a gesture
 const drawingTarget = 1000; // ms until a flame graph is drawn for the first time
+const smallestFrame = 0.002; // as webview/state/figures.ts has it
+const zoomedFrames = 3;
 
 function makeRecording(folder, { calls, functions, style }, code) {
   const file = path.join(folder, "perf.data");
@@ -35,6 +37,18 @@ function makeRecording(folder, { calls, functions, style }, code) {
 
 const callsOf = ({ complete, incomplete, unwound }) => complete + incomplete + unwound;
 
+// The functions of the widest frame, its widest callee, and so on: what a user who zooms in focuses.
+function widestPath({ functions, nodes }, length) {
+  const path = [];
+  for (let node = 0; path.length < length; ) {
+    const callees = nodes.parent.flatMap((parent, callee) => (parent === node ? [callee] : []));
+    if (callees.length === 0) break;
+    node = callees.reduce((one, other) => (nodes.inclusive[other] > nodes.inclusive[one] ? other : one));
+    path.push(functions[nodes.function[node]]);
+  }
+  return path;
+}
+
 // The requests, each with the gesture that sends it. The brush selects the slowest tenth.
 async function questions(client, id) {
   const { functions } = await client.ask("ptlens/functions", { id });
@@ -44,6 +58,8 @@ async function questions(client, id) {
   const { latency } = await client.ask("ptlens/report", of);
   const slow = { latency: [latency.p90, null] };
   const slowest = await client.ask("ptlens/calls", { ...of, order: "latency", descending: true, limit: 1 });
+  const drawn = { time_kind: "wall", smallest: smallestFrame };
+  const focus = widestPath(await client.ask("ptlens/flame", { ...of, ...drawn }), zoomedFrames);
   return {
     name: most.name,
     calls: callsOf(most),
@@ -58,10 +74,10 @@ async function questions(client, id) {
       ["why slow", "ptlens/explain", of],
       ["brush by latency: why slow", "ptlens/explain", { ...of, selection: slow }],
       ["calls, slowest first", "ptlens/calls", { ...of, order: "latency", descending: true, limit: 100 }],
-      ["flame graph of the function", "ptlens/flame", { ...of, time_kind: "wall", smallest: 0.0005 }],
-      ["flame graph: zoom", "ptlens/flame", { ...of, time_kind: "wall", smallest: 0.00005 }],
-      ["brush by latency: flame graph", "ptlens/flame", { ...of, selection: slow, time_kind: "wall", smallest: 0.0005 }],
-      ["flame graph of all functions", "ptlens/flame", { id, time_kind: "wall", smallest: 0.0005 }],
+      ["flame graph of the function", "ptlens/flame", { ...of, ...drawn }],
+      ["flame graph: zoom", "ptlens/flame", { ...of, ...drawn, focus }],
+      ["brush by latency: flame graph", "ptlens/flame", { ...of, ...drawn, selection: slow }],
+      ["flame graph of all functions", "ptlens/flame", { id, ...drawn }],
       ["timeline of the slowest call", "ptlens/timeline", { ...of, tid: slowest.columns.tid[0], start: slowest.columns.start[0], parting: false }],
     ],
   };
