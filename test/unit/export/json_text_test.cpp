@@ -71,6 +71,25 @@ TEST(JsonRows, TextOutgrowsItsRoom) {
   }
 }
 
+TEST(JsonRows, RowsContainListsAndTrees) {
+  JsonRows rows = JsonRows::list(2);
+  for (const std::uint64_t inside : {0U, 2U}) {
+    rows.begin();
+    rows.begin_list("path");
+    for (std::uint64_t at = 0; at < inside; ++at) {
+      rows.begin();
+      rows.field("at", at);
+      rows.end();
+    }
+    rows.end_list();
+    rows.tree("wait", {{"reason", "lock"}, {"holders", Json::array({1, "a\"b"})}});
+    rows.end();
+  }
+  EXPECT_EQ(dump(rows.take()),
+            R"([{"path":[],"wait":{"reason":"lock","holders":[1,"a\"b"]}},)"
+            R"({"path":[{"at":0},{"at":1}],"wait":{"reason":"lock","holders":[1,"a\"b"]}}])");
+}
+
 TEST(JsonRows, NoRows) {
   EXPECT_EQ(dump(JsonRows().take()), "[]");
 }

@@ -29,52 +29,84 @@ Json example_json(const std::optional<measure::ExampleCall>& example) {
   return example ? Json{{"tid", example->tid}, {"start", example->start}} : Json(nullptr);
 }
 
-Json key_json(const measure::Measurement& measurement, const measure::PartKey& key) {
-  const bool has_site = measurement.sites.has(key.site);
-  return {{"kind", word_of(kind_words, key.kind)},
-          {"function", measurement.functions.has(key.function)
-                           ? Json(measurement.functions[key.function].name)
-                           : Json(nullptr)},
-          {"call_site",
-           has_site ? Json(hexadecimal(measurement.sites[key.site].address)) : Json(nullptr)},
-          {"file", has_site ? measurement.sites[key.site].file : ""},
-          {"line", has_site ? measurement.sites[key.site].line : 0}};
+void add_example(JsonRows& rows, const std::optional<measure::ExampleCall>& example) {
+  if (!example) {
+    rows.field("example", nullptr);
+    return;
+  }
+  rows.begin("example");
+  rows.field("tid", example->tid);
+  rows.field("start", example->start);
+  rows.end();
 }
 
-Json part_json(const measure::Measurement& measurement, const Part& part) {
-  Json json = key_json(measurement, part.key);
-  json.update({{"slow_mean", part.slow_mean},
-               {"typical_mean", part.typical_mean},
-               {"delta", part.delta},
-               {"share", part.share},
-               {"count_part", part.count_part},
-               {"cost_part", part.cost_part},
-               {"slow_count", part.slow_count},
-               {"typical_count", part.typical_count},
-               {"slow_presence", part.slow_presence},
-               {"typical_presence", part.typical_presence},
-               {"example", example_json(part.example)}});
-  return json;
+void add_key(JsonRows& rows, const measure::Measurement& measurement, const measure::PartKey& key) {
+  rows.field("kind", std::string_view(word_of(kind_words, key.kind)));
+  if (measurement.functions.has(key.function)) {
+    rows.field("function", std::string_view(measurement.functions[key.function].name));
+  } else {
+    rows.field("function", nullptr);
+  }
+  add_site(rows, measurement, key.site);
+}
+
+void add_part(JsonRows& rows, const measure::Measurement& measurement, const Part& part) {
+  add_key(rows, measurement, part.key);
+  rows.field("slow_mean", part.slow_mean);
+  rows.field("typical_mean", part.typical_mean);
+  rows.field("delta", part.delta);
+  rows.field("share", part.share);
+  rows.field("count_part", part.count_part);
+  rows.field("cost_part", part.cost_part);
+  rows.field("slow_count", part.slow_count);
+  rows.field("typical_count", part.typical_count);
+  rows.field("slow_presence", part.slow_presence);
+  rows.field("typical_presence", part.typical_presence);
+  add_example(rows, part.example);
+}
+
+Json components_json(const measure::Measurement& measurement,
+                     const std::vector<measure::Component>& components) {
+  JsonRows rows = JsonRows::list(components.size());
+  for (const measure::Component& component : components) {
+    rows.begin();
+    add_part(rows, measurement, component.part);
+    rows.field("share_low", component.share_low);
+    rows.field("share_high", component.share_high);
+    if (component.wait) {
+      rows.tree("wait", wait_row_json(*component.wait));
+    } else {
+      rows.field("wait", nullptr);
+    }
+    rows.field("cause", std::string_view(cause_text(measurement, component)));
+    rows.begin_list("path");
+    for (const Part& part : component.path) {
+      rows.begin();
+      add_part(rows, measurement, part);
+      rows.end();
+    }
+    rows.end_list();
+    rows.end();
+  }
+  return rows.take();
+}
+
+Json variance_json(const measure::Measurement& measurement,
+                   const std::vector<measure::VariancePart>& parts) {
+  JsonRows rows = JsonRows::list(parts.size());
+  for (const measure::VariancePart& part : parts) {
+    rows.begin();
+    add_key(rows, measurement, part.key);
+    rows.field("share", part.share);
+    rows.end();
+  }
+  return rows.take();
 }
 
 } // namespace
 
 Json explain_json(const measure::Measurement& measurement,
                   const measure::Explanation& explanation) {
-  Json components = Json::array();
-  for (const measure::Component& component : explanation.components) {
-    Json json = part_json(measurement, component.part);
-    json["share_low"] = component.share_low;
-    json["share_high"] = component.share_high;
-    json["wait"] = component.wait ? wait_row_json(*component.wait) : Json(nullptr);
-    json["cause"] = cause_text(measurement, component);
-    Json path = Json::array();
-    for (const Part& part : component.path) {
-      path.push_back(part_json(measurement, part));
-    }
-    json["path"] = std::move(path);
-    components.push_back(std::move(json));
-  }
   Json kinds = Json::array();
   for (const measure::SlowKind& kind : explanation.kinds) {
     kinds.push_back({{"calls", kind.calls},
@@ -83,12 +115,6 @@ Json explain_json(const measure::Measurement& measurement,
                      {"recall", kind.recall},
                      {"component", kind.component},
                      {"example", example_json(kind.example)}});
-  }
-  Json variance = Json::array();
-  for (const measure::VariancePart& part : explanation.variance) {
-    Json json = key_json(measurement, part.key);
-    json["share"] = part.share;
-    variance.push_back(std::move(json));
   }
   return {{"recording", recording_json(measurement)},
           {"function", function_json(measurement, explanation.function)},
@@ -102,9 +128,9 @@ Json explain_json(const measure::Measurement& measurement,
             {"resolution_ns", explanation.uncertainty},
             {"few_slow_calls", explanation.few_slow_calls},
             {"gap_is_uncertain", explanation.gap_is_uncertain},
-            {"components", std::move(components)},
+            {"components", components_json(measurement, explanation.components)},
             {"kinds", std::move(kinds)},
-            {"variance", std::move(variance)},
+            {"variance", variance_json(measurement, explanation.variance)},
             {"sentence", explain_sentence(measurement, explanation)},
             {"main_cause", main_cause(measurement, explanation)}}}};
 }

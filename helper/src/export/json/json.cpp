@@ -240,19 +240,26 @@ void add_place(JsonRows& rows, const IdVector<I, Place>& places, I id) {
   rows.field("line", std::uint64_t{has ? places[id].line : 0});
 }
 
+} // namespace
+
+void add_site(JsonRows& rows, const measure::Measurement& measurement, stacks::SiteId site) {
+  if (measurement.sites.has(site)) {
+    rows.field("call_site", hexadecimal(measurement.sites[site].address));
+  } else {
+    rows.field("call_site", nullptr);
+  }
+  add_place(rows, measurement.sites, site);
+}
+
+namespace {
+
 Json related_json(const measure::Measurement& measurement,
                   const std::vector<measure::RelatedRow>& related) {
-  constexpr std::size_t usual_row = 512; // bytes
-  JsonRows rows(JsonRows::Between::commas, (related.size() + 1) * usual_row);
+  JsonRows rows = JsonRows::list(related.size());
   for (const measure::RelatedRow& row : related) {
     rows.begin();
     add_identity(rows, measurement, row.function);
-    if (measurement.sites.has(row.site)) {
-      rows.field("call_site", hexadecimal(measurement.sites[row.site].address));
-    } else {
-      rows.field("call_site", nullptr);
-    }
-    add_place(rows, measurement.sites, row.site);
+    add_site(rows, measurement, row.site);
     rows.field("calls", row.latency.calls);
     add(rows, "latency", row.latency);
     add(rows, "off_cpu", row.off_cpu);

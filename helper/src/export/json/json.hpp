@@ -29,6 +29,9 @@ namespace ptlens::exporting {
 [[nodiscard]] Json function_json(const measure::Measurement& measurement,
                                  stacks::FunctionId function);
 
+// Adds the fields call_site (an address, null where the site is unknown), file and line.
+void add_site(JsonRows& rows, const measure::Measurement& measurement, stacks::SiteId site);
+
 [[nodiscard]] Json latency_json(const measure::LatencyStats& stats);
 [[nodiscard]] Json off_cpu_json(const measure::OffCpuStats& stats);
 

@@ -152,6 +152,11 @@ void JsonRows::field(std::string_view name, std::nullptr_t /*value*/) {
   put("null");
 }
 
+void JsonRows::tree(std::string_view name, const Json& value) {
+  key(name);
+  put(printed(value));
+}
+
 Json JsonRows::take() {
   put(']');
   text_.resize(size_);

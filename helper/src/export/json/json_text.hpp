@@ -40,6 +40,12 @@ public:
     put('[');
   }
 
+  // Returns an empty list with room for so many rows.
+  [[nodiscard]] static JsonRows list(std::size_t rows) {
+    constexpr std::size_t usual_row = 512; // bytes
+    return JsonRows(Between::commas, (rows + 1) * usual_row);
+  }
+
   // Begin and end a row.
   void begin() { open(); }
   void end() { put('}'); }
@@ -48,6 +54,13 @@ public:
     key(name);
     open();
   }
+
+  // Begins a list of rows in a row. end_list() ends it.
+  void begin_list(std::string_view name) {
+    key(name);
+    put('[');
+  }
+  void end_list() { put(']'); }
 
   template <std::integral Integer>
   void field(std::string_view name, Integer value) {
@@ -64,6 +77,7 @@ public:
   void field(std::string_view name, double value); // null where it is not finite
   void field(std::string_view name, std::string_view value);
   void field(std::string_view name, std::nullptr_t value);
+  void tree(std::string_view name, const Json& value); // a field that is a tree of values
 
   // Ends the list and returns it.
   [[nodiscard]] Json take();

@@ -25,6 +25,24 @@ std::vector<std::uint32_t> population_of(const std::vector<std::uint32_t>& membe
   return population;
 }
 
+// Draws rows at random: two with each number of the generator, which takes longer than their use.
+class RandomRows {
+public:
+  // Returns a row below `size`. Lemire, "Fast random integer generation in an interval" (2019),
+  // without its correction: the bias is below 2^-32.
+  [[nodiscard]] std::uint32_t below(std::size_t size) {
+    constexpr unsigned half = 32;
+    has_half_ = !has_half_;
+    bits_ = has_half_ ? random_() : bits_ << half;
+    return static_cast<std::uint32_t>((bits_ >> half) * size >> half);
+  }
+
+private:
+  std::mt19937_64 random_{seed}; // NOLINT(cert-msc51-cpp): equal input, equal result
+  std::uint64_t bits_ = 0;
+  bool has_half_ = false; // the low half of bits_ was not used yet
+};
+
 // What each of some owners spent in each part, owner by owner. The last part is the latency. Most
 // owners spent nothing in most parts, so that only the other values are kept.
 class Table {
@@ -68,13 +86,11 @@ public:
     }
     return divided(std::move(sums), rows());
   }
-  // Returns the means of rows that are drawn with replacement. Lemire, "Fast random integer
-  // generation in an interval" (2019), without its correction: the bias is below 2^-32.
-  [[nodiscard]] std::vector<double> resampled(std::size_t drawn, std::mt19937_64& random) const {
+  // Returns the means of rows that are drawn with replacement.
+  [[nodiscard]] std::vector<double> resampled(std::size_t drawn, RandomRows& draws) const {
     std::vector<double> sums(columns_);
     for (std::size_t count = 0; count < drawn; ++count) {
-      constexpr unsigned half = 32;
-      add(static_cast<std::uint32_t>((random() >> half) * rows() >> half), sums);
+      add(draws.below(rows()), sums);
     }
     return divided(std::move(sums), drawn);
   }
@@ -106,6 +122,7 @@ private:
 std::vector<double> shares_of(const std::vector<double>& slow, const std::vector<double>& typical) {
   const double gap = slow.back() - typical.back();
   std::vector<double> shares;
+  shares.reserve(slow.size());
   for (std::size_t part = 0; gap != 0 && part + 1 < slow.size(); ++part) {
     shares.push_back((slow[part] - typical[part]) / gap);
   }
@@ -116,11 +133,15 @@ std::vector<double> shares_of(const std::vector<double>& slow, const std::vector
 // it. `middle`: the share in the population.
 ShareInterval narrowed(std::vector<double>& shares, double share, double middle, double factor) {
   constexpr double low = 0.025;
-  std::ranges::sort(shares);
-  const auto at = [&shares](double part) {
-    return shares[static_cast<std::size_t>(part * static_cast<double>(shares.size() - 1) + 0.5)];
+  auto unordered = shares.begin();   // everything before is no greater than what follows
+  const auto at = [&](double part) { // ascending
+    const auto wanted = shares.begin() + std::lround(part * static_cast<double>(shares.size() - 1));
+    std::nth_element(unordered, wanted, shares.end());
+    unordered = wanted;
+    return *wanted;
   };
-  return {.low = share + std::min(at(low) - middle, 0.0) * factor,
+  const double lowest = at(low);
+  return {.low = share + std::min(lowest - middle, 0.0) * factor,
           .high = share + std::max(at(1 - low) - middle, 0.0) * factor};
 }
 
@@ -147,11 +168,14 @@ std::vector<ShareInterval> share_intervals(const Owners& owners,
       std::sqrt(static_cast<double>(drawn_slow) / static_cast<double>(slow.size()));
   const std::vector<double> middle = shares_of(of_slow.means(), of_typical.means());
   std::vector<std::vector<double>> shares(parts.size());
-  std::mt19937_64 random(seed); // NOLINT(cert-msc51-cpp): equal input, equal result
+  for (std::vector<double>& each : shares) {
+    each.reserve(resamples);
+  }
+  RandomRows draws;
   for (std::size_t count = 0; count < resamples; ++count) {
-    const std::vector<double> slow_means = of_slow.resampled(drawn_slow, random);
+    const std::vector<double> slow_means = of_slow.resampled(drawn_slow, draws);
     const std::vector<double> drawn =
-        shares_of(slow_means, of_typical.resampled(drawn_typical, random));
+        shares_of(slow_means, of_typical.resampled(drawn_typical, draws));
     for (std::size_t part = 0; part < drawn.size(); ++part) {
       shares[part].push_back(drawn[part]);
     }
