@@ -93,6 +93,8 @@ export function contenders() {
     alone,
     attachedPtlens("ptlens", []),
     { ...attachedPtlens("ptlens, function only", ["--callees", "none"]), skip: !help.includes("--callees") && "this ptlens has no --callees" },
+    // As bpftrace does it, which ends a program that unwinds through the function.
+    { ...attachedPtlens("ptlens, function only, return probes", ["--callees", "none", "--returns", "uretprobe"]), skip: !help.includes("--returns") && "this ptlens has no --returns" },
     { ...bpftrace, skip: !onPath("bpftrace") && "bpftrace is not installed" },
     { ...uftrace, skip: help.includes("uftrace") ? !onPath("uftrace") && "uftrace is not installed" : "this ptlens has no backend uftrace" },
   ];
