@@ -1,7 +1,7 @@
 // `ptlens bundle`.
 #include "cli/commands.hpp"
 #include "engine/bundle/bundle.hpp"
-#include "export/json/json.hpp"
+#include "export/json/json_text.hpp"
 #include "export/text/units.hpp"
 
 #include <fmt/format.h>

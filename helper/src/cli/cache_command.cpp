@@ -1,7 +1,7 @@
 // `ptlens cache`: where the calls of a recording are cached, and their removal.
 #include "cli/commands.hpp"
 #include "engine/cache/cache_status.hpp"
-#include "export/json/json.hpp"
+#include "export/json/json_text.hpp"
 #include "export/text/units.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/progress_line.hpp"
 #include "engine/trace/verify.hpp"
-#include "export/json/json.hpp"
+#include "export/json/json_text.hpp"
 #include "export/text/units.hpp"
 
 #include <fmt/format.h>

@@ -1,10 +1,23 @@
 // Figures below the resolution of probes are halved as in reports.
 #include "export/call_figures.hpp"
 
+#include "base/words.hpp"
 #include "export/text/units.hpp"
 #include "measure/statistics/statistics.hpp"
 
 namespace ptlens::exporting {
+
+namespace {
+
+constexpr Word<stacks::CallState> state_words[] = {{stacks::CallState::complete, "complete"},
+                                                   {stacks::CallState::incomplete, "incomplete"},
+                                                   {stacks::CallState::unwound, "unwound"}};
+
+} // namespace
+
+const char* word(stacks::CallState state) {
+  return word_of(state_words, state);
+}
 
 CallFigures figures_of(const measure::Measurement& measurement, const stacks::CallTable& table,
                        std::size_t call) {

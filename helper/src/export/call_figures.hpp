@@ -22,6 +22,9 @@ struct CallFigures {                        // ns
   std::optional<std::pair<std::uint64_t, std::optional<std::uint64_t>>> bounds;
 };
 
+// Returns "complete", "incomplete" or "unwound".
+[[nodiscard]] const char* word(stacks::CallState state);
+
 [[nodiscard]] CallFigures figures_of(const measure::Measurement& measurement,
                                      const stacks::CallTable& table, std::size_t call);
 

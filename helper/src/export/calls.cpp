@@ -1,7 +1,7 @@
 // One line per call.
 #include "export/calls.hpp"
 
-#include "export/json/json.hpp"
+#include "export/call_figures.hpp"
 #include "export/json/json_text.hpp"
 #include "export/text/units.hpp"
 #include "measure/selection/caller.hpp"

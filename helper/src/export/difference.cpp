@@ -3,6 +3,9 @@
 
 #include "base/note.hpp"
 #include "base/words.hpp"
+#include "export/json/figures_json.hpp"
+#include "export/json/function_json.hpp"
+#include "export/json/recording_json.hpp"
 #include "export/text/latency_text.hpp"
 #include "export/text/table.hpp"
 #include "export/text/units.hpp"

@@ -1,7 +1,7 @@
 // The comparison of recordings, as text and as JSON.
 #pragma once
 
-#include "export/json/json.hpp"
+#include "export/json/json_text.hpp"
 #include "measure/change/recordings.hpp"
 
 #include <string>

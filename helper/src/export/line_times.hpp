@@ -1,7 +1,7 @@
 // Line time as JSON and as text.
 #pragma once
 
-#include "export/json/json.hpp"
+#include "export/json/json_text.hpp"
 #include "line_time/line_times.hpp"
 
 #include <cstdint>

@@ -2,7 +2,8 @@
 
 #include "base/words.hpp"
 #include "export/explain/sentence.hpp"
-#include "export/json/json.hpp"
+#include "export/json/function_json.hpp"
+#include "export/json/recording_json.hpp"
 #include "export/text/units.hpp"
 #include "export/waits/waits_json.hpp"
 

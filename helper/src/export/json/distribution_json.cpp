@@ -1,6 +1,8 @@
 #include "export/json/distribution_json.hpp"
 
-#include "export/json/json.hpp"
+#include "export/call_figures.hpp"
+#include "export/json/function_json.hpp"
+#include "export/json/recording_json.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,7 @@
 #include "export/text/tail_calls.hpp"
 
 #include "export/text/table.hpp"
+#include "export/text/units.hpp"
 #include "symbols/names/name_shape.hpp"
 
 #include <fmt/format.h>

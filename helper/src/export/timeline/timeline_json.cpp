@@ -1,7 +1,9 @@
 #include "export/timeline/timeline_json.hpp"
 
 #include "export/call_figures.hpp"
-#include "export/json/json.hpp"
+#include "export/json/figures_json.hpp"
+#include "export/json/function_json.hpp"
+#include "export/json/recording_json.hpp"
 #include "export/waits/wait_words.hpp"
 #include "export/waits/waits_json.hpp"
 

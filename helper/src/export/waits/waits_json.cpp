@@ -1,7 +1,8 @@
 #include "export/waits/waits_json.hpp"
 
 #include "base/words.hpp"
-#include "export/json/json.hpp"
+#include "export/json/function_json.hpp"
+#include "export/json/recording_json.hpp"
 #include "export/waits/wait_words.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // Code lenses.
 #include "server/annotations/code_lens.hpp"
 
-#include "export/json/json.hpp"
+#include "export/json/function_json.hpp"
 #include "export/text/units.hpp"
 #include "server/annotations/annotation_text.hpp"
 

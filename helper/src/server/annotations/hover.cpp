@@ -2,7 +2,7 @@
 #include "server/annotations/hover.hpp"
 
 #include "export/explain/sentence.hpp"
-#include "export/json/json.hpp"
+#include "export/json/function_json.hpp"
 #include "export/text/latency_text.hpp"
 #include "export/text/tail_calls.hpp"
 #include "export/text/units.hpp"
