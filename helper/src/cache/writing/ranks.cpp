@@ -46,9 +46,10 @@ std::uint64_t Ranks::rank(const Share& share) const {
     return rank == 0 ? 0 : static_cast<std::uint64_t>(rank - 1);
   };
   __extension__ using Wide = unsigned __int128;
-  const std::uint64_t most = UINT64_MAX / 2; // dividing wide numbers takes ten times as long
-  return std::max(share.part, share.whole) < (1U << 16U) && seen_ < (most >> 16U) ? of(seen_)
-                                                                                  : of(Wide{seen_});
+  constexpr int bits = 64; // dividing wider numbers takes ten times as long
+  const bool fits =
+      std::bit_width(seen_) + std::bit_width(std::max(share.part, share.whole)) < bits;
+  return fits ? of(seen_) : of(Wide{seen_});
 }
 
 bool Ranks::aim() {

@@ -26,10 +26,6 @@ Json set_json(const measure::CallSet& set) {
   return {{"calls", set.calls}, {"mean", set.mean}, {"low", set.low}, {"high", set.high}};
 }
 
-Json example_json(const std::optional<measure::ExampleCall>& example) {
-  return example ? Json{{"tid", example->tid}, {"start", example->start}} : Json(nullptr);
-}
-
 void add_example(JsonRows& rows, const std::optional<measure::ExampleCall>& example) {
   if (!example) {
     rows.field("example", nullptr);
@@ -92,6 +88,22 @@ Json components_json(const measure::Measurement& measurement,
   return rows.take();
 }
 
+Json kinds_json(const measure::Measurement& measurement,
+                const std::vector<measure::SlowKind>& kinds) {
+  JsonRows rows = JsonRows::list(kinds.size());
+  for (const measure::SlowKind& kind : kinds) {
+    rows.begin();
+    rows.field("calls", kind.calls);
+    rows.field("predicate", std::string_view(predicate_text(measurement, kind.predicate)));
+    rows.field("precision", kind.precision);
+    rows.field("recall", kind.recall);
+    rows.field("component", kind.component);
+    add_example(rows, kind.example);
+    rows.end();
+  }
+  return rows.take();
+}
+
 Json variance_json(const measure::Measurement& measurement,
                    const std::vector<measure::VariancePart>& parts) {
   JsonRows rows = JsonRows::list(parts.size());
@@ -108,15 +120,6 @@ Json variance_json(const measure::Measurement& measurement,
 
 Json explain_json(const measure::Measurement& measurement,
                   const measure::Explanation& explanation) {
-  Json kinds = Json::array();
-  for (const measure::SlowKind& kind : explanation.kinds) {
-    kinds.push_back({{"calls", kind.calls},
-                     {"predicate", predicate_text(measurement, kind.predicate)},
-                     {"precision", kind.precision},
-                     {"recall", kind.recall},
-                     {"component", kind.component},
-                     {"example", example_json(kind.example)}});
-  }
   return {{"recording", recording_json(measurement)},
           {"function", function_json(measurement, explanation.function)},
           {"explain",
@@ -130,7 +133,7 @@ Json explain_json(const measure::Measurement& measurement,
             {"few_slow_calls", explanation.few_slow_calls},
             {"gap_is_uncertain", explanation.gap_is_uncertain},
             {"components", components_json(measurement, explanation.components)},
-            {"kinds", std::move(kinds)},
+            {"kinds", kinds_json(measurement, explanation.kinds)},
             {"variance", variance_json(measurement, explanation.variance)},
             {"sentence", explain_sentence(measurement, explanation)},
             {"main_cause", main_cause(measurement, explanation)}}}};

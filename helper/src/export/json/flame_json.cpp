@@ -20,10 +20,6 @@ constexpr Word<measure::FlameTime> time_words[] = {{measure::FlameTime::wall, "w
 
 } // namespace
 
-const char* word(measure::FlameTime time) {
-  return word_of(time_words, time);
-}
-
 Json flame_json(const measure::Measurement& measurement, const measure::FlameTree& tree,
                 measure::FlameTime time) {
   FunctionTable table(measurement);
@@ -51,7 +47,7 @@ Json flame_json(const measure::Measurement& measurement, const measure::FlameTre
     nodes["smaller_nodes"] = std::move(count);
   }
   return {{"recording", recording_json(measurement)},
-          {"time", word(time)},
+          {"time", word_of(time_words, time)},
           {"functions", table.take()},
           {"nodes", std::move(nodes)}};
 }

@@ -12,7 +12,4 @@ namespace ptlens::exporting {
 [[nodiscard]] Json flame_json(const measure::Measurement& measurement,
                               const measure::FlameTree& tree, measure::FlameTime time);
 
-// Returns "wall", "on" or "off".
-[[nodiscard]] const char* word(measure::FlameTime time);
-
 } // namespace ptlens::exporting

@@ -72,15 +72,20 @@ Json identity_json(const measure::Measurement& measurement, stacks::FunctionId f
   return identified(measurement, function);
 }
 
-Json identity_json(const stacks::FunctionInfo& function) {
-  return identified(function);
+Json function_json(const stacks::FunctionInfo& function) {
+  Json json = identified(function);
+  json["file"] = function.file;
+  json["line"] = function.line;
+  return json;
 }
 
 Json function_json(const measure::Measurement& measurement, stacks::FunctionId function) {
+  if (measurement.functions.has(function)) {
+    return function_json(measurement.functions[function]);
+  }
   Json json = identified(measurement, function);
-  const bool is_known = measurement.functions.has(function);
-  json["file"] = is_known ? measurement.functions[function].file : "";
-  json["line"] = is_known ? measurement.functions[function].line : 0;
+  json["file"] = "";
+  json["line"] = 0;
   return json;
 }
 

@@ -13,8 +13,8 @@ namespace ptlens::exporting {
 // Returns {name, binary, address}; FunctionId::none means the unknown function.
 [[nodiscard]] Json identity_json(const measure::Measurement& measurement,
                                  stacks::FunctionId function);
-[[nodiscard]] Json identity_json(const stacks::FunctionInfo& function);
 // Returns {name, binary, address, file, line}.
+[[nodiscard]] Json function_json(const stacks::FunctionInfo& function);
 [[nodiscard]] Json function_json(const measure::Measurement& measurement,
                                  stacks::FunctionId function);
 // Returns the address of the call site; null where the site is unknown.

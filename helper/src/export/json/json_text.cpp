@@ -8,7 +8,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <span>
 #include <utility>
 
 namespace ptlens::exporting {
@@ -23,8 +22,8 @@ std::string printed(const Json& json) {
 template <class Put>
 void each_part(const Json& json, const Put& put) {
   if (json.is_binary()) {
-    const auto bytes = std::as_bytes(std::span<const std::uint8_t>(json.get_binary()));
-    put({reinterpret_cast<const char*>(bytes.data()), bytes.size()}); // NOLINT: bytes are text
+    const Json::binary_t& text = json.get_binary();
+    put({reinterpret_cast<const char*>(text.data()), text.size()}); // NOLINT: bytes are text
     return;
   }
   if (!json.is_object()) {
@@ -42,16 +41,15 @@ void each_part(const Json& json, const Put& put) {
   put("}");
 }
 
-// Returns about how many bytes the text has: a list that is text already, and some for the rest.
+// Returns the size of the lists that are text already.
 std::size_t written_bytes(const Json& json) {
-  constexpr std::size_t usual = 1024;
   if (json.is_binary()) {
     return json.get_binary().size();
   }
-  std::size_t bytes = usual;
+  std::size_t bytes = 0;
   if (json.is_object()) {
     for (const Json& value : json) {
-      bytes += value.is_structured() || value.is_binary() ? written_bytes(value) : 0;
+      bytes += written_bytes(value);
     }
   }
   return bytes;
@@ -65,7 +63,8 @@ bool is_plain(char byte) {
 
 std::string dump(const Json& json) {
   std::string text;
-  text.reserve(written_bytes(json));
+  constexpr std::size_t usual = 4096; // bytes of the rest
+  text.reserve(written_bytes(json) + usual);
   each_part(json, [&](std::string_view part) { text += part; });
   return text;
 }

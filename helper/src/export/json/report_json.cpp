@@ -14,6 +14,13 @@ namespace ptlens::exporting {
 
 namespace {
 
+// {complete, incomplete, unwound}
+template <class Counted>
+Json counts_of(const Counted& calls) {
+  return {
+      {"complete", calls.complete}, {"incomplete", calls.incomplete}, {"unwound", calls.unwound}};
+}
+
 // {mean, total}; `within` is 0 where no time of probes was removed.
 Json mean_and_total(double mean, std::uint64_t total, double mean_within, double total_within) {
   Json json = {{"mean", mean}, {"total", total}};
@@ -88,8 +95,7 @@ void add_instances(Json& json, const measure::Measurement& measurement,
         function[field] = std::string_view(field) == "line" ? Json(0) : Json("");
       }
     }
-    entry["calls"] = {
-        {"complete", row.complete}, {"incomplete", row.incomplete}, {"unwound", row.unwound}};
+    entry["calls"] = counts_of(row);
     entry["latency"] = latency_json(row.latency);
     list.push_back(std::move(entry));
   }
@@ -101,9 +107,7 @@ void add_instances(Json& json, const measure::Measurement& measurement,
 } // namespace
 
 Json call_counts_json(const measure::Report& report) {
-  return {{"complete", report.complete},
-          {"incomplete", report.incomplete},
-          {"unwound", report.unwound}};
+  return counts_of(report);
 }
 
 Json report_json(const measure::Measurement& measurement, const measure::Report& report,
@@ -133,15 +137,9 @@ Json report_json(const measure::Measurement& measurement, const measure::Report&
 }
 
 Json partial_report_json(const measure::PartialReport& report) {
-  Json function = identity_json(report.function);
-  function["file"] = report.function.file;
-  function["line"] = report.function.line;
   return {
-      {"function", std::move(function)},
-      {"calls",
-       {{"complete", report.complete},
-        {"incomplete", report.incomplete},
-        {"unwound", report.unwound}}},
+      {"function", function_json(report.function)},
+      {"calls", counts_of(report)},
       {"latency",
        {{"mean", report.mean}, {"min", report.min}, {"max", report.max}, {"total", report.total}}},
       {"off_cpu", {{"total", report.off_cpu}}},
@@ -162,8 +160,7 @@ void add_inlined(Json& report, const measure::Measurement& measurement,
                   {"calls", nullptr},
                   {"latency", nullptr}};
     if (row.countable) {
-      entry["calls"] = {
-          {"complete", row.complete}, {"incomplete", row.incomplete}, {"unwound", row.unwound}};
+      entry["calls"] = counts_of(row);
       entry["latency"] = latency_json(row.latency);
     }
     list.push_back(std::move(entry));

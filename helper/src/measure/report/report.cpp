@@ -96,9 +96,7 @@ private:
     std::vector<cache::EdgeTally> made = cache::edge_tallies(cache_, filter_, edges_);
     // Calls that one call makes do not overlap. So a call is only nested in another one where the
     // calls that make them are nested.
-    CallTimes nested(cache_.thread_count());
-    nested.add(cache_, own_.edges, CallTimes::Of::nested);
-    if (!nested.empty()) {
+    if (const CallTimes nested(cache_, own_.edges, CallTimes::Of::nested); !nested.empty()) {
       for (const CoveredTime& covered :
            covered_times(cache_, filter_, edges_, {.within = &nested, .folded = {}})) {
         made[covered.at].tally.covered_on_cpu += covered.on_cpu;

@@ -135,10 +135,10 @@ public:
     IdVector<stacks::FunctionId, std::uint8_t> may_have_nested(cache.function_count());
     for (const cache::EdgeId edge : edges) {
       const stacks::FunctionId function = cache.edge(edge).function;
-      const auto may_be_covered = [this](const cache::BlockEntry& entry) {
-        return this->may_be_covered(entry.thread, entry);
-      };
-      if (is_folded(function) || std::ranges::any_of(cache.blocks(edge), may_be_covered)) {
+      if (is_folded(function) ||
+          std::ranges::any_of(cache.blocks(edge), [this](const cache::BlockEntry& entry) {
+            return may_be_covered(entry);
+          })) {
         may_have_nested[function] = 1;
       }
     }
@@ -180,9 +180,10 @@ private:
   [[nodiscard]] const CallTimes* times_of_partial(stacks::FunctionId function);
   void add_coverings(std::span<const std::uint32_t> positions, bool folded,
                      const CallTimes* unmarked);
-  [[nodiscard]] bool may_be_covered(std::uint32_t thread, const cache::BlockEntry& entry) const {
+  [[nodiscard]] bool may_be_covered(const cache::BlockEntry& entry) const {
     return entry.has_inner != 0 &&
-           (within_ == nullptr || within_->overlap(thread, entry.first_start, entry.last_end));
+           (within_ == nullptr ||
+            within_->overlap(entry.thread, entry.first_start, entry.last_end));
   }
   template <class Wanted>
   [[nodiscard]] std::vector<TimedBlock> blocks(const Wanted& wanted) const;
@@ -205,13 +206,12 @@ private:
 // Returns the times of the function's calls that are not complete.
 const CallTimes* CoverFinder::times_of_partial(stacks::FunctionId function) {
   const auto& [complete, incomplete, unwound] = cache_.sums(function).calls;
-  CallTimes& times = partial_.emplace_back(cache_.thread_count());
+  std::vector<cache::EdgeId> edges; // with such calls
   if (incomplete + unwound != 0) {
-    const auto edges = cache_.edges_to(function);
-    times.add(cache_, std::vector<cache::EdgeId>(edges.begin(), edges.end()),
-              CallTimes::Of::partial);
+    const auto all = cache_.edges_to(function);
+    edges.assign(all.begin(), all.end());
   }
-  return &times;
+  return &partial_.emplace_back(cache_, edges, CallTimes::Of::partial);
 }
 
 void CoverFinder::add_coverings(std::span<const std::uint32_t> positions, bool folded,
@@ -219,7 +219,7 @@ void CoverFinder::add_coverings(std::span<const std::uint32_t> positions, bool f
   std::vector<std::uint8_t> may_be_covered_on(cache_.thread_count());
   for (const std::uint32_t at : positions) {
     for (const cache::BlockEntry& entry : cache_.blocks(edges_[at])) {
-      may_be_covered_on[entry.thread] |= folded || may_be_covered(entry.thread, entry) ? 1 : 0;
+      may_be_covered_on[entry.thread] |= folded || may_be_covered(entry) ? 1 : 0;
     }
   }
   for (std::uint32_t thread = 0; thread < may_be_covered_on.size(); ++thread) {
@@ -302,7 +302,7 @@ void CoverFinder::find_starts() {
     }
   };
   const auto wanted = [this](const Covering& covering, const cache::BlockEntry& entry) {
-    return !covering.folded && may_be_covered(covering.thread, entry);
+    return !covering.folded && may_be_covered(entry);
   };
   std::vector<TimedBlock> wanted_blocks = blocks(wanted);
   for (TimedBlock& block : wanted_blocks) {
@@ -356,7 +356,8 @@ void CoverFinder::sweep(Covering& covering, std::vector<CoveredTime>& found) {
 
 } // namespace
 
-void CallTimes::add(const cache::CallCache& cache, std::span<const cache::EdgeId> edges, Of of) {
+CallTimes::CallTimes(const cache::CallCache& cache, std::span<const cache::EdgeId> edges, Of of)
+    : times_(cache.thread_count()) {
   std::vector<std::uint64_t> starts;
   std::vector<std::uint64_t> walls;
   std::vector<std::uint64_t> uncertainties;

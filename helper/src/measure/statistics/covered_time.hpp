@@ -6,7 +6,6 @@
 #include "cache/reading/call_cache.hpp"
 #include "measure/statistics/statistics.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -17,14 +16,12 @@ namespace ptlens::measure {
 // The times during which some calls ran: [first, last] ns, ascending and disjoint.
 class CallTimes {
 public:
-  explicit CallTimes(std::size_t threads) : times_(threads) {}
-
   enum class Of : std::uint8_t {
     nested,  // calls in another call of their function, whatever their state
     partial, // calls that are not complete, for as long as they can have run
   };
-  // Adds the times of such calls of the edges.
-  void add(const cache::CallCache& cache, std::span<const cache::EdgeId> edges, Of of);
+  // Finds such calls of the edges.
+  CallTimes(const cache::CallCache& cache, std::span<const cache::EdgeId> edges, Of of);
 
   [[nodiscard]] bool empty() const { return empty_; }
   // Returns whether one of the calls ran on the thread at some time in [first, last].
