@@ -21,9 +21,10 @@ public:
     const std::size_t at = size_ + first_chunk;
     const unsigned chunk = chunk_of(at);
     if (at == first_chunk << chunk) {
-      chunks_[chunk].resize(at);
+      chunks_[chunk].reserve(at); // memory is used once there are elements
     }
-    slot(chunks_, size_++) = value;
+    chunks_[chunk].push_back(value);
+    ++size_;
   }
 
 private:

@@ -63,6 +63,51 @@ TEST(RoundTrip, RestoresEveryColumn) {
   }
 }
 
+// Most times are short, and take less room than the longest ones.
+TEST(RoundTrip, RestoresTimesOfEveryLength) {
+  std::vector<std::uint64_t> times = {0, UINT64_MAX};
+  for (unsigned bits = 0; bits < 64; ++bits) {
+    times.push_back(std::uint64_t{1} << bits);
+    times.push_back((std::uint64_t{1} << bits) - 1);
+  }
+  for (const std::uint32_t block_calls : {1U, 512U}) { // of each edge
+    Writer::Options options;
+    options.block_calls = block_calls;
+    Writer writer(std::move(options));
+    std::vector<stacks::ClosedCall> calls;
+    const auto take = [&](std::uint64_t start, std::uint64_t latency, std::uint64_t children,
+                          std::uint32_t uncertainty) {
+      stacks::ClosedCall call;
+      call.function = 0_fn;
+      call.order = CallId{static_cast<std::uint32_t>(calls.size())};
+      call.start = start;
+      call.latency = latency;
+      call.children = children;
+      call.uncertainty = uncertainty;
+      call.state = stacks::CallState::complete;
+      writer.thread(0).take(call);
+      calls.push_back(call);
+    };
+    for (const std::uint64_t time : times) {
+      take(time, 7, 3, 1);
+      take(9, time, 3, 1);
+      take(9, 7, time, 1);
+      take(9, 7, 3, static_cast<std::uint32_t>(time));
+    }
+    const auto cache = writer.finish({}, test::description());
+    ASSERT_TRUE(cache.has_value());
+    const CallRows found = read_all_calls(**cache);
+    ASSERT_EQ(found.calls.size(), calls.size());
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const stacks::ClosedCall& call = calls[index_of(found.order[i])];
+      EXPECT_EQ(found.calls.start[i], call.start);
+      EXPECT_EQ(found.calls.latency[i], call.latency);
+      EXPECT_EQ(found.calls.children[i], call.children);
+      EXPECT_EQ(found.calls.uncertainty[i], call.uncertainty);
+    }
+  }
+}
+
 TEST(RoundTrip, RestoresTheDescription) {
   const auto cache = written(test::random_table(1, 10), {}, false);
   ASSERT_NE(cache, nullptr);
@@ -187,7 +232,7 @@ TEST(RoundTrip, StaysWithinItsMemory) {
   const auto cache = written(table, options, false);
   ASSERT_NE(cache, nullptr);
   EXPECT_FALSE(cache->in_memory());
-  // 60,000 calls of some 56 bytes do not fit into 3 x 256 KiB: blocks were written early.
+  // 60,000 calls of at least 24 bytes do not fit into 3 x 256 KiB: blocks were written early.
   std::size_t blocks = 0;
   for (const EdgeId edge : cache->edges()) {
     blocks += cache->blocks(edge).size();

@@ -76,7 +76,7 @@ void BlockEncoder::fill_columns(std::span<const Row> rows, const BlockEntry& ent
 }
 
 BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> extras,
-                                const StartIndexBuilder& starts) {
+                                StartIndex starts) {
   constexpr std::size_t extra_columns = 6;
   if (!std::ranges::is_sorted(rows, {}, &Row::order)) {
     std::ranges::sort(rows, {}, &Row::order);
@@ -98,8 +98,7 @@ BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> e
   bytes_.resize(std::max(bytes_.size(), 1 + (columns + extra_columns) * most_column_bytes(count)));
   constexpr std::size_t few = 4; // their differences are as short
   const bool can_index = count >= few && starts.covers(index_of(rows.back().order));
-  const StartIndex index = starts.index();
-  fill_columns(rows, entry, can_index ? &index : nullptr);
+  fill_columns(rows, entry, can_index ? &starts : nullptr);
   std::array<ColumnPlan, columns> plans;
   std::uint8_t shape = can_index ? indexed_starts : 0;
   for (std::size_t number = 0; number < columns; ++number) {

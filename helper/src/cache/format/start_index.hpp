@@ -4,6 +4,8 @@
 // each is the start of the first call that closed among its 32.
 #pragma once
 
+#include "base/stable_vector.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,31 +21,49 @@ struct StartGroup {
 };
 static_assert(sizeof(StartGroup) == 264);
 
+// The times of a thread: those of a file, or those so far of a builder that goes on.
 class StartIndex {
 public:
   static constexpr unsigned calls_bits = 5;
   static constexpr std::uint32_t calls_per_time = 1U << calls_bits;
 
   StartIndex() = default;
-  explicit StartIndex(std::span<const StartGroup> groups) : groups_(groups) {}
+  explicit StartIndex(std::span<const StartGroup> groups)
+      : groups_(groups), times_(groups.size() * StartGroup::times) {}
+  // The groups must outlive the object. Another thread may add to them.
+  StartIndex(const StableVector<StartGroup>& groups, std::uint64_t times)
+      : growing_(&groups), times_(times) {}
 
+  // Returns whether the times of the call are known, which do not change from then on.
+  [[nodiscard]] bool covers(std::uint32_t order) const {
+    return std::uint64_t{order >> calls_bits} + 1 < times_;
+  }
   // Returns about when the call started, ns; anything for a call that the index does not cover.
   [[nodiscard]] std::uint64_t about(std::uint32_t order) const {
     const std::uint32_t number = order >> calls_bits;
-    const std::uint64_t before = time(number);
-    const std::uint64_t part = (time(number + 1) - before) * (order % calls_per_time);
+    if (!covers(order)) [[unlikely]] {
+      return 0;
+    }
+    const StartGroup& group = group_of(number);
+    const std::uint64_t before = time(group, number);
+    const bool is_last = (number + 1) % StartGroup::times == 0;
+    const std::uint64_t next = time(is_last ? group_of(number + 1) : group, number + 1);
+    const std::uint64_t part = (next - before) * (order % calls_per_time);
     return before + static_cast<std::uint64_t>(static_cast<std::int64_t>(part) >> calls_bits);
   }
 
 private:
-  [[nodiscard]] std::uint64_t time(std::uint32_t number) const {
-    const std::size_t group = number / StartGroup::times;
-    return group < groups_.size()
-               ? groups_[group].base + groups_[group].after[number % StartGroup::times]
-               : 0;
+  [[nodiscard]] const StartGroup& group_of(std::uint32_t number) const {
+    const std::size_t at = number / StartGroup::times;
+    return growing_ != nullptr ? (*growing_)[at] : groups_[at];
+  }
+  [[nodiscard]] static std::uint64_t time(const StartGroup& group, std::uint32_t number) {
+    return group.base + group.after[number % StartGroup::times];
   }
 
   std::span<const StartGroup> groups_;
+  const StableVector<StartGroup>* growing_ = nullptr;
+  std::uint64_t times_ = 0;
 };
 
 // Collects the index while calls close.
@@ -55,43 +75,18 @@ public:
       extend(order >> StartIndex::calls_bits, start);
     }
   }
-  // Completes the times that the call needs with the latest start so far. Whatever covers() a call
-  // does not change from then on.
+  // Completes the times that the call needs with the latest start so far.
   void cover(std::uint32_t order) { extend((order >> StartIndex::calls_bits) + 1, latest_); }
 
-  [[nodiscard]] bool covers(std::uint32_t order) const {
-    return std::uint64_t{order >> StartIndex::calls_bits} + 1 < times_;
-  }
-
-  // What another object needs to have the same times.
-  struct More {
-    std::size_t first = 0; // index of the first group
-    std::uint64_t times = 0;
-    std::vector<StartGroup> groups;
-  };
-  // Returns the groups from that one on.
-  [[nodiscard]] More since(std::size_t first) const {
-    return {.first = first,
-            .times = times_,
-            .groups = {groups_.begin() + static_cast<std::ptrdiff_t>(first), groups_.end()}};
-  }
-  // Returns the number of groups that will not change.
-  [[nodiscard]] std::size_t complete_groups() const { return times_ / StartGroup::times; }
-  // Takes over the times of another object.
-  void follow(const More& more) {
-    groups_.resize(more.first);
-    groups_.insert(groups_.end(), more.groups.begin(), more.groups.end());
-    times_ = more.times;
-  }
-
-  // Returns the index so far, which is valid until it is extended.
-  [[nodiscard]] StartIndex index() const { return StartIndex(groups_); }
-  [[nodiscard]] const std::vector<StartGroup>& groups() const { return groups_; }
+  // Returns the index so far. It is valid while the builder lives and is not moved, and another
+  // thread that gets it may use it while the builder goes on.
+  [[nodiscard]] StartIndex index() const { return {groups_, times_}; }
+  [[nodiscard]] std::vector<StartGroup> groups() const;
 
 private:
   void extend(std::uint32_t number, std::uint64_t time);
 
-  std::vector<StartGroup> groups_;
+  StableVector<StartGroup> groups_;
   std::uint64_t times_ = 0;
   std::uint64_t latest_ = 0;
 };

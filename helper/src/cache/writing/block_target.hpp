@@ -12,14 +12,20 @@
 
 namespace ptlens::cache {
 
+// The number of an edge of one thread, by which its blocks refer to it.
+enum class ThreadEdge : std::uint32_t { none = UINT32_MAX };
+
 struct MadeBlock {
-  Edge edge;
+  ThreadEdge edge{};
   BlockEntry entry; // without its offset
   FunctionSums sums;
 };
 
 class BlockTarget : public Interface {
 public:
+  // Returns a number for the edge. May be called from several threads at once, and more than once
+  // for an edge.
+  [[nodiscard]] virtual ThreadEdge add_edge(const Edge& edge) = 0;
   // Appends encoded blocks, whose bytes follow each other. May be called from several threads at
   // once.
   virtual void add_blocks(std::span<const MadeBlock> blocks, std::span<const std::byte> bytes) = 0;

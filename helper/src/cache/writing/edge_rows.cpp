@@ -6,15 +6,14 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 namespace ptlens::cache {
 
 namespace {
 
 // Returns the block of the rows. Its bytes are in the encoder.
-MadeBlock make_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& rows,
-                     std::span<const Extra> extras, const StartIndexBuilder& starts,
+MadeBlock make_block(ThreadEdge edge, std::uint32_t thread, std::vector<Row>& rows,
+                     std::span<const Extra> extras, const StartIndex& starts,
                      BlockEncoder& encoder) {
   MadeBlock made{.edge = edge, .entry = encoder.encode(rows, extras, starts), .sums = {}};
   made.sums = encoder.sums(rows, extras);
@@ -25,8 +24,7 @@ MadeBlock make_block(const Edge& edge, std::uint32_t thread, std::vector<Row>& r
 
 } // namespace
 
-void EdgeRows::put_all(Calls calls, std::span<const LateCall> late,
-                       const StartIndexBuilder& starts) {
+void EdgeRows::put_all(Calls calls, std::span<const LateCall> late, const StartIndex& starts) {
   std::array<std::uint32_t, most_together> lanes;
   for (std::size_t begin = 0; begin < calls.size(); begin += most_together) {
     const Calls group = calls.subspan(begin, std::min(calls.size() - begin, most_together));
@@ -72,15 +70,14 @@ void EdgeRows::find_lanes(Calls calls, std::span<std::uint32_t> lanes) {
 std::uint32_t EdgeRows::find_lane(const Edge& edge) {
   const auto [at, added] = numbers_.try_emplace(edge, static_cast<std::uint32_t>(edges_.size()));
   if (added) {
-    edges_.push_back(edge);
+    edges_.push_back(target_->add_edge(edge));
     at.value() = waiting_.add_lane();
   }
   return at->second;
 }
 
 [[gnu::always_inline]] inline void EdgeRows::put(const stacks::ClosedCall& call, std::uint32_t lane,
-                                                 std::uint32_t before,
-                                                 const StartIndexBuilder& starts) {
+                                                 std::uint32_t before, const StartIndex& starts) {
   auto flags = static_cast<unsigned>(call.state);
   flags |= call.tail_call ? tail_call_bit : 0U;
   flags |= call.inner ? inner_bit : 0U;
@@ -106,7 +103,7 @@ std::uint32_t EdgeRows::find_lane(const Edge& edge) {
   }
 }
 
-void EdgeRows::write(std::uint32_t lane, const StartIndexBuilder& starts) {
+void EdgeRows::write(std::uint32_t lane, const StartIndex& starts) {
   rows_.clear();
   extras_.clear();
   waiting_.take(lane, rows_, extras_);
@@ -114,28 +111,30 @@ void EdgeRows::write(std::uint32_t lane, const StartIndexBuilder& starts) {
   target_->add_blocks({&made, 1}, encoder_.bytes());
 }
 
-// Writes blocks of the fullest lanes.
-void EdgeRows::make_room(const StartIndexBuilder& starts) {
-  std::vector<std::uint32_t> fullest(waiting_.lanes());
-  std::iota(fullest.begin(), fullest.end(), 0U);
-  std::ranges::sort(fullest, std::greater(),
-                    [this](std::uint32_t lane) { return waiting_.count(lane); });
-  for (std::size_t next = 0; next < fullest.size();) {
-    const std::uint32_t lane = fullest[next++];
-    if (waiting_.count(lane) == 0 ||
-        waiting_.bytes() <= target_->memory_per_thread() / partitions_ / 2) {
-      return;
+// Writes blocks of the fullest lanes: an eighth of all rows, so that the threads that decode wait
+// for a moment only.
+void EdgeRows::make_room(const StartIndex& starts) {
+  constexpr std::size_t parts = 8;
+  const auto lanes = static_cast<std::uint32_t>(waiting_.lanes());
+  std::vector<std::size_t> rows(std::size_t{2} * block_calls_ + 1); // by count of their lane
+  std::size_t all = 0;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    rows[waiting_.count(lane)] += waiting_.count(lane);
+    all += waiting_.count(lane);
+  }
+  std::size_t least = rows.size();
+  for (std::size_t written = 0; written < all / parts + 1 && least > 1;) {
+    written += rows[--least];
+  }
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    if (waiting_.count(lane) >= least) {
+      write(lane, starts);
     }
-    if (next != fullest.size()) {
-      waiting_.prefetch_rows(fullest[next]);
-    }
-    write(lane, starts);
   }
 }
 
 // Writes the blocks of the lanes, in their order.
-void EdgeRows::write_lanes(std::uint32_t begin, std::uint32_t end,
-                           const StartIndexBuilder& starts) const {
+void EdgeRows::write_lanes(std::uint32_t begin, std::uint32_t end, const StartIndex& starts) const {
   std::vector<MadeBlock> blocks;
   std::vector<std::byte> bytes;
   BlockEncoder encoder;
@@ -156,7 +155,7 @@ void EdgeRows::write_lanes(std::uint32_t begin, std::uint32_t end,
   target_->add_blocks(blocks, bytes);
 }
 
-void EdgeRows::write_all(const StartIndexBuilder& starts, bool parallel) const {
+void EdgeRows::write_all(const StartIndex& starts, bool parallel) const {
   constexpr std::uint32_t lanes_per_range = 1024;
   const auto lanes = static_cast<std::uint32_t>(waiting_.lanes());
   const auto write_range = [&](std::size_t range) {

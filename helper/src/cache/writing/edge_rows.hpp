@@ -47,9 +47,9 @@ public:
 
   // Takes calls in the order in which they closed. `late`: by index. `starts`: those of the thread.
   void put_all(std::span<const stacks::ClosedCall> calls, std::span<const LateCall> late,
-               const StartIndexBuilder& starts);
+               const StartIndex& starts);
   // Writes all waiting rows, which stay in memory. With `parallel`, all cores take part.
-  void write_all(const StartIndexBuilder& starts, bool parallel) const;
+  void write_all(const StartIndex& starts, bool parallel) const;
 
 private:
   using Calls = std::span<const stacks::ClosedCall>;
@@ -70,10 +70,10 @@ private:
   void find_lanes(Calls calls, std::span<std::uint32_t> lanes);
   [[nodiscard]] std::uint32_t find_lane(const Edge& edge);
   void put(const stacks::ClosedCall& call, std::uint32_t lane, std::uint32_t before,
-           const StartIndexBuilder& starts);
-  void write(std::uint32_t lane, const StartIndexBuilder& starts);
-  void write_lanes(std::uint32_t begin, std::uint32_t end, const StartIndexBuilder& starts) const;
-  void make_room(const StartIndexBuilder& starts);
+           const StartIndex& starts);
+  void write(std::uint32_t lane, const StartIndex& starts);
+  void write_lanes(std::uint32_t begin, std::uint32_t end, const StartIndex& starts) const;
+  void make_room(const StartIndex& starts);
 
   BlockTarget* target_;
   std::uint32_t thread_;
@@ -84,9 +84,9 @@ private:
   tsl::robin_map<Edge, std::uint32_t, EdgeHash, std::equal_to<>,
                  LargePages<std::pair<Edge, std::uint32_t>>>
       numbers_;
-  std::vector<Edge> edges_; // by lane
-  WaitingRows waiting_;     // by lane
-  std::vector<Row> rows_;   // of the block being written
+  std::vector<ThreadEdge> edges_; // by lane
+  WaitingRows waiting_;           // by lane
+  std::vector<Row> rows_;         // of the block being written
   std::vector<Extra> extras_;
   BlockEncoder encoder_;
 };

@@ -139,7 +139,7 @@ private:
       if (reader_.read(blocks[at], columns)) {
         use();
       }
-      constexpr std::uint64_t many = 256; // reading a block maps about 64 KB
+      constexpr std::uint64_t many = 32; // reading a block can map 2 MB
       if (forgets_ && ++read_ % many == 0) {
         cache_.forget_blocks();
       }

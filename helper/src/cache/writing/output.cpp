@@ -104,32 +104,46 @@ void Output::close() {
 }
 
 void Output::append(std::span<const std::byte> bytes) {
+  if (bytes.size() >= piece) {
+    flush();
+    if (write(bytes)) {
+      return;
+    }
+  }
   memory_.insert(memory_.end(), bytes.begin(), bytes.end());
-  if (file_ >= 0 && memory_.size() >= piece) {
+  if (memory_.size() >= piece) {
     flush();
   }
 }
 
 void Output::flush() {
+  if (write(memory_)) {
+    memory_.clear();
+  }
+}
+
+// Appends the bytes to the file. Returns false where there is none, and where the disk is full:
+// then all previous bytes are in memory.
+bool Output::write(std::span<const std::byte> bytes) {
   if (file_ < 0) {
-    return;
+    return false;
   }
   std::size_t done = 0;
-  while (done < memory_.size()) {
-    const ssize_t count = ::pwrite(file_, memory_.data() + done, memory_.size() - done,
+  while (done < bytes.size()) {
+    const ssize_t count = ::pwrite(file_, bytes.data() + done, bytes.size() - done,
                                    static_cast<off_t>(written_ + done));
     if (count > 0) {
       done += static_cast<std::size_t>(count);
     } else if (count == 0 || errno != EINTR) {
       retreat(count == 0 ? ENOSPC : errno);
-      return;
+      return false;
     }
   }
   // Starts writing to the disk now, so that complete() waits for little.
   ::sync_file_range(file_, static_cast<off_t>(written_), static_cast<off_t>(done),
                     SYNC_FILE_RANGE_WRITE);
   written_ += done;
-  memory_.clear();
+  return true;
 }
 
 // Copies the file's bytes in front of those in memory.

@@ -51,6 +51,7 @@ public:
 
 private:
   void flush();
+  [[nodiscard]] bool write(std::span<const std::byte> bytes);
   void retreat(int code);
   void close();
 

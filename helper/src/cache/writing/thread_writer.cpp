@@ -12,7 +12,6 @@ ThreadWriter::ThreadWriter(BlockTarget& target, std::span<OrderedWorker* const> 
   partitions_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     partitions_.push_back({.rows = EdgeRows(target, thread, block_calls, count),
-                           .starts = {},
                            .encoder = encoders.empty() ? nullptr : encoders[i],
                            .batch = {},
                            .late = {}});
@@ -68,7 +67,7 @@ void ThreadWriter::put_directly(Calls calls) {
       late_.push_back({.index = i, .before = before});
     }
   }
-  partitions_.front().rows.put_all(calls, late_, starts_);
+  partitions_.front().rows.put_all(calls, late_, starts_.index());
 }
 
 [[gnu::always_inline]] inline void ThreadWriter::add(Partition& partition,
@@ -93,29 +92,24 @@ void ThreadWriter::submit(Partition& partition) {
     return;
   }
   if (partition.encoder == nullptr) {
-    partition.rows.put_all(partition.batch, partition.late, starts_);
+    partition.rows.put_all(partition.batch, partition.late, starts_.index());
     partition.batch.clear();
     partition.late.clear();
     return;
   }
-  auto more = starts_.since(partition.known_groups);
-  partition.known_groups = starts_.complete_groups();
   std::vector<stacks::ClosedCall> batch;
   batch.reserve(calls_per_batch);
   std::swap(batch, partition.batch);
   partition.encoder->submit(
       [&partition, batch = std::move(batch), late = std::exchange(partition.late, {}),
-       more = std::move(more)] {
-        partition.starts.follow(more);
-        partition.rows.put_all(batch, late, partition.starts);
-      },
+       starts = starts_.index()] { partition.rows.put_all(batch, late, starts); },
       OrderedWorker::Begin::later);
 }
 
 void ThreadWriter::flush() {
   starts_.cover(last_order_);
   for (const Partition& partition : partitions_) {
-    partition.rows.write_all(starts_, partition.encoder != nullptr);
+    partition.rows.write_all(starts_.index(), partition.encoder != nullptr);
   }
 }
 

@@ -39,12 +39,10 @@ private:
   static constexpr std::size_t calls_per_batch = 512;
 
   struct Partition {
-    EdgeRows rows;            // used by the encoder
-    StartIndexBuilder starts; // the same; what it knows of the index
+    EdgeRows rows; // used by the encoder
     OrderedWorker* encoder = nullptr;
     std::vector<stacks::ClosedCall> batch;
-    std::vector<LateCall> late;   // of the batch
-    std::size_t known_groups = 0; // of the index: these are complete, and the encoder has them
+    std::vector<LateCall> late; // of the batch
   };
 
   void put_directly(Calls calls);

@@ -9,7 +9,7 @@ namespace ptlens::cache {
 
 WaitingRows::Slab* WaitingRows::new_slab() {
   constexpr std::size_t least = 8;
-  constexpr std::size_t most = 512; // two large pages
+  constexpr std::size_t most = 1024; // three large pages
   if (slabs_left_ == 0) {
     slabs_left_ = slabs_.empty() ? least : std::min(2 * slabs_.back().size(), most);
     slabs_.emplace_back(slabs_left_);
@@ -46,8 +46,10 @@ void WaitingRows::add_chunk(Lane& lane) {
 }
 
 void WaitingRows::add_wide(std::uint32_t lane, const stacks::ClosedCall& call, const Extra* extra) {
-  wide_[lane].push_back({.latency = call.latency,
+  wide_[lane].push_back({.start = call.start,
+                         .latency = call.latency,
                          .children = call.children,
+                         .uncertainty = call.uncertainty,
                          .has_extra = extra != nullptr,
                          .extra = extra != nullptr ? *extra : Extra{}});
 }
@@ -65,17 +67,12 @@ void WaitingRows::read(std::uint32_t lane, std::vector<Row>& rows,
     const std::uint32_t count = std::min(left, rows_in(chunk));
     left -= count;
     for (const Slim& slim : std::span(this->rows(chunk), count)) {
-      Row& row = rows.emplace_back(Row{.start = slim.start,
-                                       .latency = slim.latency,
-                                       .children = slim.children,
-                                       .order = slim.order,
-                                       .parent = slim.parent,
-                                       .uncertainty = slim.uncertainty,
-                                       .extra = 0,
-                                       .flags = slim.flags});
-      if (slim.wide != 0) {
+      Row& row = rows.emplace_back(slim.row());
+      if (slim.is_wide()) {
+        row.start = wide->start;
         row.latency = wide->latency;
         row.children = wide->children;
+        row.uncertainty = wide->uncertainty;
         if (wide->has_extra) {
           row.extra = static_cast<std::uint32_t>(extras.size());
           extras.push_back(wide->extra);

@@ -38,15 +38,8 @@ public:
     if (into.room == 0) {
       add_chunk(into);
     }
-    const bool wide = extra != nullptr || ((call.latency | call.children) >> 32U) != 0;
-    *into.next++ = Slim{.start = call.start,
-                        .latency = static_cast<std::uint32_t>(call.latency),
-                        .children = static_cast<std::uint32_t>(call.children),
-                        .order = call.order,
-                        .parent = call.parent,
-                        .uncertainty = call.uncertainty,
-                        .flags = static_cast<std::uint8_t>(flags),
-                        .wide = static_cast<std::uint8_t>(wide)};
+    const bool wide = extra != nullptr || !Slim::fits(call);
+    *into.next++ = Slim(call, flags, wide);
     --into.room;
     if (wide) [[unlikely]] {
       add_wide(lane, call, extra);
@@ -70,26 +63,55 @@ public:
 private:
   static constexpr unsigned lengths = 8; // 2, 4, ... 256 rows
   static constexpr unsigned length_bits = 3;
-  static constexpr std::size_t shortest = 2; // rows: a cache line
+  static constexpr std::size_t shortest = 2; // rows
   static constexpr std::size_t rows_per_slab = 256;
   static constexpr std::uint32_t no_chunk = UINT32_MAX;
 
-  // A row; of a wide one only the low halves of the times. Its memory is not cleared, because each
-  // row is written before it is read.
-  struct Slim {
-    std::uint64_t start;
-    std::uint32_t latency;
-    std::uint32_t children;
-    stacks::CallId order;
-    stacks::CallId parent;
-    std::uint32_t uncertainty;
-    std::uint8_t flags;
-    std::uint8_t wide; // 1: the lane's next Wide has the rest
+  // A row in little memory, which is not cleared, because each row is written before it is read.
+  class Slim {
+  public:
+    Slim() = default;
+    Slim(const stacks::ClosedCall& call, unsigned flags, bool wide)
+        : start_(call.start << flag_bits | flags | (wide ? wide_bit : 0U)),
+          times_(call.latency | call.children << time_bits |
+                 std::uint64_t{call.uncertainty} << 2 * time_bits),
+          order_(call.order), parent_(call.parent) {}
+
+    // Returns whether the row has all of the call. Others have no start and no times.
+    [[nodiscard]] static bool fits(const stacks::ClosedCall& call) {
+      return (call.start >> (64 - flag_bits) | (call.latency | call.children) >> time_bits |
+              call.uncertainty >> uncertainty_bits) == 0;
+    }
+    [[nodiscard]] bool is_wide() const { return (start_ & wide_bit) != 0; }
+    [[nodiscard]] Row row() const {
+      constexpr std::uint64_t time = (std::uint64_t{1} << time_bits) - 1;
+      return {.start = start_ >> flag_bits,
+              .latency = times_ & time,
+              .children = times_ >> time_bits & time,
+              .order = order_,
+              .parent = parent_,
+              .uncertainty = static_cast<std::uint32_t>(times_ >> 2 * time_bits),
+              .extra = 0,
+              .flags = static_cast<std::uint8_t>(start_ & (wide_bit - 1))};
+    }
+
+  private:
+    static constexpr unsigned flag_bits = 8;
+    static constexpr unsigned wide_bit = 0x80;       // the lane's next Wide has the rest
+    static constexpr unsigned time_bits = 24;        // 16 ms
+    static constexpr unsigned uncertainty_bits = 16; // 65 us
+
+    std::uint64_t start_; // ns, and flags
+    std::uint64_t times_; // latency, children and uncertainty, ns
+    stacks::CallId order_;
+    stacks::CallId parent_;
   };
-  static_assert(sizeof(Slim) == 32);
+  static_assert(sizeof(Slim) == 24);
   struct Wide {
+    std::uint64_t start = 0;
     std::uint64_t latency = 0;
     std::uint64_t children = 0;
+    std::uint32_t uncertainty = 0;
     bool has_extra = false;
     Extra extra = {};
   };

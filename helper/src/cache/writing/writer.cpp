@@ -7,7 +7,9 @@
 #include "stacks/calls/self_nesting.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <malloc.h>
 #include <map>
 #include <numeric>
 #include <set>
@@ -16,16 +18,13 @@
 namespace ptlens::cache {
 namespace {
 
-// Returns the bytes of the objects, padded with zeros to a multiple of the alignment.
-template <class T>
-std::vector<std::byte> padded(std::span<const T> things) {
+// Passes the bytes of the objects on, and then zeros up to a multiple of the alignment.
+template <class T, class Use>
+void give_padded(std::span<const T> things, const Use& use) {
+  static constexpr std::array<std::byte, alignment> zeros{};
   const auto bytes = std::as_bytes(things);
-  const std::size_t size = (bytes.size() + alignment - 1) / alignment * alignment;
-  std::vector<std::byte> out;
-  out.reserve(size);
-  out.assign(bytes.begin(), bytes.end());
-  out.resize(size);
-  return out;
+  use(bytes);
+  use(std::span(zeros).first((alignment - bytes.size() % alignment) % alignment));
 }
 
 struct Placed {
@@ -110,20 +109,23 @@ std::size_t Writer::memory_per_thread() const {
   return std::max(least, options_.memory_bytes / std::max<std::size_t>(1, thread_count_));
 }
 
+ThreadEdge Writer::add_edge(const Edge& edge) {
+  const std::lock_guard lock(mutex_);
+  const ThreadEdge number = edges_.next_id();
+  edges_.push_back(edge);
+  return number;
+}
+
 void Writer::add_blocks(std::span<const MadeBlock> blocks, std::span<const std::byte> bytes) {
   const std::lock_guard lock(mutex_);
   std::uint64_t offset = output_.size();
   for (const MadeBlock& block : blocks) {
-    const auto [at, added] =
-        edge_numbers_.try_emplace(block.edge, static_cast<std::uint32_t>(edges_.size()));
-    if (added) {
-      edges_.push_back(block.edge);
+    const stacks::FunctionId function = edges_[block.edge].function;
+    if (!sums_.has(function)) {
+      sums_.resize(std::size_t{index_of(function)} + 1);
     }
-    if (!sums_.has(block.edge.function)) {
-      sums_.resize(std::size_t{index_of(block.edge.function)} + 1);
-    }
-    sums_[block.edge.function].add(block.sums);
-    blocks_.push_back({.entry = block.entry, .edge = at->second});
+    sums_[function].add(block.sums);
+    blocks_.push_back({.entry = block.entry, .edge = block.edge});
     blocks_.back().entry.offset = offset;
     offset += block.entry.bytes;
   }
@@ -185,7 +187,7 @@ void Writer::mark_inner(const Late& late, std::span<const std::size_t> blocks) {
   BlockEncoder encoder;
   for (auto& [block, rows] :
        rows_of) { // the new blocks are appended; the old ones stay in the file, unused
-    BlockEntry entry = encoder.encode(rows, extras, starts_[late.thread]);
+    BlockEntry entry = encoder.encode(rows, extras, starts_[late.thread].index());
     entry.thread = late.thread;
     entry.checksum = static_cast<std::uint32_t>(checksum(encoder.bytes()));
     entry.offset = output_.size();
@@ -209,17 +211,19 @@ bool Writer::is_described(const Description& description) const {
          });
 }
 
-// Sorts the edges, and the blocks by edge with a counting sort.
-Writer::Entries Writer::entries() {
-  std::vector<std::uint32_t> order(edges_.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, {}, [this](std::uint32_t edge) { return edges_[edge]; });
-  std::vector<std::uint32_t> place(order.size());
-  Entries made{.edges = std::vector<EdgeEntry>(order.size()),
-               .blocks = std::vector<BlockEntry>(blocks_.size())};
-  for (std::uint32_t i = 0; i < order.size(); ++i) {
-    place[order[i]] = i;
-    made.edges[i].edge = edges_[order[i]];
+// Sorts the edges, and the blocks by edge with a counting sort. Equal edges of several threads
+// become one. No block remains.
+Writer::Entries Writer::take_entries() {
+  const auto ids = edges_.ids();
+  std::vector<ThreadEdge> order(ids.begin(), ids.end());
+  std::ranges::sort(order, {}, [this](ThreadEdge edge) { return edges_[edge]; });
+  IdVector<ThreadEdge, std::uint32_t> place(edges_.size());
+  Entries made{.edges = {}, .blocks = std::vector<BlockEntry>(blocks_.size())};
+  for (const ThreadEdge edge : order) {
+    if (made.edges.empty() || made.edges.back().edge != edges_[edge]) {
+      made.edges.push_back({.edge = edges_[edge]});
+    }
+    place[edge] = static_cast<std::uint32_t>(made.edges.size() - 1);
   }
   for (const Block& block : blocks_) {
     ++made.edges[place[block.edge]].blocks;
@@ -232,7 +236,8 @@ Writer::Entries Writer::entries() {
     next.push_back(first);
     first += edge.blocks;
   }
-  for (const Block& block : blocks_) {
+  for (; !blocks_.empty(); blocks_.pop_front()) {
+    const Block& block = blocks_.front();
     made.blocks[next[place[block.edge]]++] = block.entry;
   }
   const auto rank = [](const BlockEntry& entry) {
@@ -251,7 +256,7 @@ Writer::Entries Writer::entries() {
 // Appends the entries and the directory, and stores the directory's offset and size in the header.
 void Writer::append_lists(const std::string& key, const Description& description,
                           FileHeader& header) {
-  const Entries made = entries();
+  const Entries made = take_entries();
   DirectoryHeader counts{.starts_offset = output_.size(),
                          .entries_offset = 0, // follows
                          .edges = made.edges.size(),
@@ -262,9 +267,10 @@ void Writer::append_lists(const std::string& key, const Description& description
                          .threads = description.threads.size()};
   std::vector<ThreadEntry> threads(counts.threads);
   for (const auto& [thread, starts] : starts_) {
-    const auto bytes = std::as_bytes(std::span(starts.groups()));
+    const std::vector<StartGroup> groups = starts.groups();
+    const auto bytes = std::as_bytes(std::span(groups));
     if (thread < threads.size()) { // else it has no calls
-      threads[thread].start_groups = static_cast<std::uint32_t>(starts.groups().size());
+      threads[thread].start_groups = static_cast<std::uint32_t>(groups.size());
       threads[thread].starts_checksum = checksum(bytes);
       output_.append(bytes);
     }
@@ -303,17 +309,19 @@ void Writer::append_lists(const std::string& key, const Description& description
   counts.callers = called.size();
   const std::vector<std::byte> text = to_bytes(description);
   counts.description_bytes = text.size();
-  output_.append(padded(std::span<const EdgeEntry>(made.edges)));
-  output_.append(padded(std::span<const BlockEntry>(made.blocks)));
-  output_.append(padded(std::span<const EdgeId>(called)));
-  std::vector<std::byte> directory = padded(std::span<const DirectoryHeader>(&counts, 1));
-  const auto add = [&directory](const std::vector<std::byte>& part) {
+  const auto append = [this](std::span<const std::byte> part) { output_.append(part); };
+  give_padded(std::span<const EdgeEntry>(made.edges), append);
+  give_padded(std::span<const BlockEntry>(made.blocks), append);
+  give_padded(std::span<const EdgeId>(called), append);
+  std::vector<std::byte> directory;
+  const auto add = [&directory](std::span<const std::byte> part) {
     directory.insert(directory.end(), part.begin(), part.end());
   };
-  add(padded(std::span<const char>(key)));
-  add(padded(std::span<const FunctionEntry>(functions)));
-  add(padded(std::span<const ThreadEntry>(threads)));
-  add(padded(std::span<const std::byte>(text)));
+  give_padded(std::span<const DirectoryHeader>(&counts, 1), add);
+  give_padded(std::span<const char>(key), add);
+  give_padded(std::span<const FunctionEntry>(functions), add);
+  give_padded(std::span<const ThreadEntry>(threads), add);
+  give_padded(std::span<const std::byte>(text), add);
   header.directory_offset = output_.size();
   header.directory_bytes = directory.size();
   header.directory_checksum = checksum(directory);
@@ -356,6 +364,7 @@ Result<std::shared_ptr<CallCache>> Writer::finish(const std::string& key,
   }
   encoders_.clear();
   threads_.clear();
+  ::malloc_trim(0); // returns what the threads used to the system
   const std::lock_guard lock(mutex_);
   if (!is_described(description)) {
     return std::unexpected(Error{

@@ -19,7 +19,6 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <tsl/robin_map.h>
 #include <vector>
 
 namespace ptlens::cache {
@@ -30,7 +29,7 @@ class Writer : private BlockTarget {
 public:
   struct Options {
     std::string path = {};                              // of the cache; empty: in memory
-    std::size_t memory_bytes = std::size_t{256} << 20U; // of calls that wait for their block
+    std::size_t memory_bytes = std::size_t{192} << 20U; // of calls that wait for their block
     // Small enough that waiting rows stay in the processor's cache, large enough that the entries
     // of blocks take little space. At most 32,767; blocks can have twice as many.
     std::uint32_t block_calls = 512;
@@ -64,7 +63,7 @@ public:
 private:
   struct Block {
     BlockEntry entry;
-    std::uint32_t edge = 0; // in edges_
+    ThreadEdge edge{};
   };
   struct Late { // a function whose calls may be nested in calls that were found late
     std::uint32_t thread = 0;
@@ -73,6 +72,7 @@ private:
   };
 
   [[nodiscard]] std::vector<OrderedWorker*> encoders_of_next();
+  [[nodiscard]] ThreadEdge add_edge(const Edge& edge) override;
   void add_blocks(std::span<const MadeBlock> blocks, std::span<const std::byte> bytes) override;
   void add_late(std::uint32_t thread, stacks::FunctionId function) override;
   [[nodiscard]] std::size_t memory_per_thread() const override;
@@ -83,7 +83,7 @@ private:
     std::vector<BlockEntry> blocks;
   };
   [[nodiscard]] bool is_described(const Description& description) const;
-  [[nodiscard]] Entries entries();
+  [[nodiscard]] Entries take_entries();
   void write_header(FileHeader& header);
   void append_large_edges(FileHeader& header);
   void append_lists(const std::string& key, const Description& description, FileHeader& header);
@@ -92,9 +92,8 @@ private:
   std::string trouble_;
   std::mutex mutex_; // guards the following members
   Output output_;
-  tsl::robin_map<Edge, std::uint32_t, EdgeHash> edge_numbers_;
-  std::vector<Edge> edges_;
-  std::vector<Block> blocks_;
+  IdVector<ThreadEdge, Edge> edges_;
+  std::deque<Block> blocks_; // grows without a copy of all
   IdVector<stacks::FunctionId, FunctionSums> sums_;
   std::vector<Late> late_;
   std::deque<std::unique_ptr<ThreadWriter>> threads_;
