@@ -9,7 +9,7 @@ import { flame } from "../state/figures";
 import { flameOptions, shownFunction } from "../state/store";
 import { graph, hidden } from "./flame-state";
 import { setFocus, stackTo } from "./focus";
-import type { FlameNode } from "./hierarchy";
+import { shownName, type FlameNode } from "./hierarchy";
 import type { Path } from "./transform";
 
 export function Controls(): JSX.Element {
@@ -91,7 +91,7 @@ export function Card({ node, total }: { readonly node: FlameNode; readonly total
   const off = node.value > 0 ? node.off / node.value : 0;
   return (
     <>
-      <b class="mono">{node.kind === "frame" ? withoutParameters(node.name) : node.name}</b>
+      <b class="mono">{node.kind === "frame" ? withoutParameters(node.name) : shownName(node)}</b>
       {identity === undefined ? null : <> · <SourceLink file={identity.file} line={identity.line} /></>}
       <dl>
         <dt>{l10n.t("total")}</dt>

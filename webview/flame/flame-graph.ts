@@ -4,7 +4,7 @@
 import { share, time } from "../base/format";
 import { shortName } from "../base/names";
 import { frameFill, readPalette, type Fill, type Palette } from "../overview/colors";
-import type { FlameNode } from "./hierarchy";
+import { shownName, type FlameNode } from "./hierarchy";
 import { layOut, type Frame } from "./layout";
 
 const rowHeight = 24;
@@ -158,6 +158,7 @@ export class FlameGraph {
 
   #frameOf(node: FlameNode | undefined): Frame | undefined {
     if (node === undefined) return undefined;
+    if (node === this.root) return this.#rows[0]?.[0];
     this.#frames ??= new Map(this.#rows.flat().map((frame) => [frame.node, frame]));
     return this.#frames.get(node);
   }
@@ -177,7 +178,7 @@ export class FlameGraph {
   #label({ node, left, right }: Frame): string {
     const room = Math.floor((right - left - 2 * margin) / this.#letter);
     if (room < leastLetters) return "";
-    const name = node.kind === "frame" ? shortName(node.name) : node.name;
+    const name = labelOf(node);
     const whole = `${name} ${this.#share(node)}`;
     if (whole.length <= room) return whole;
     return name.length <= room ? name : `${name.slice(0, room - 1)}…`;
@@ -194,7 +195,7 @@ export class FlameGraph {
       style.height = `${String(rowHeight)}px`;
     }
     const node = this.#current ?? this.root;
-    const name = node.kind === "frame" ? shortName(node.name) : node.name;
+    const name = labelOf(node);
     this.#reader.setAttribute("aria-level", String((this.#frameOf(node)?.depth ?? 0) + 1));
     this.#reader.setAttribute("aria-label", `${name}, ${time(node.value)}, ${this.#share(node)}`);
   }
@@ -244,7 +245,7 @@ export class FlameGraph {
   #drawnFrames(): DrawnFrame[] {
     return this.#framesInSight().map(({ node, depth, left, right }) => {
       const top = depth * rowHeight - this.container.scrollTop;
-      return { name: node.name, root: depth === 0, left, right, top, bottom: top + rowHeight };
+      return { name: shownName(node), root: depth === 0, left, right, top, bottom: top + rowHeight };
     });
   }
 
@@ -287,6 +288,10 @@ export class FlameGraph {
     context.strokeStyle = this.#palette.fg;
     context.strokeRect(left + thick / 2, top + thick / 2, Math.max(0, right - left - thick), rowHeight - thick);
   }
+}
+
+function labelOf(node: FlameNode): string {
+  return node.kind === "frame" ? shortName(node.name) : shownName(node);
 }
 
 /** Whether a frame waits for more than half of its time. */

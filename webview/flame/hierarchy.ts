@@ -5,6 +5,7 @@ import { waitWord, type WaitReason } from "../base/wait-words";
 import type { FlameResult, FunctionIdentity } from "../../extension/src/panel/panel-messages";
 
 export interface FlameNode {
+  /** Empty for smaller frames, since most of these are not drawn: see shownName(). */
   name: string;
   /** The same for the same function wherever it is. */
   key: string;
@@ -45,8 +46,12 @@ export function keyOf({ binary, address, name }: Pick<FunctionIdentity, "binary"
 
 /** Returns one frame for several that are too small to draw. `frames`: how many they are; undefined: unknown. */
 export function smallerFrames(frames: number | undefined, figures: Pick<FlameNode, "value" | "off" | "selfKnown" | "uncertainty">): FlameNode {
-  const name = frames === undefined ? l10n.t("… smaller") : l10n.t("… {0} smaller", count(frames));
-  return { name, key: "smaller", kind: "smaller", ...figures, self: figures.value, calls: 0, ...(frames === undefined ? {} : { frames }), children: [] };
+  return { name: "", key: "smaller", kind: "smaller", ...figures, self: figures.value, calls: 0, ...(frames === undefined ? {} : { frames }), children: [] };
+}
+
+export function shownName({ kind, name, frames }: FlameNode): string {
+  if (kind !== "smaller") return name;
+  return frames === undefined ? l10n.t("… smaller") : l10n.t("… {0} smaller", count(frames));
 }
 
 /** Node 0 is the root, and parents come before their children. Throws if the columns break this rule. */

@@ -14,6 +14,8 @@ export interface Frame {
 /** Pixels */
 const smallestFrame = 0.5;
 
+const byValue = (one: FlameNode, other: FlameNode): number => other.value - one.value;
+
 /** Places the frames in rows: callees below their caller, from the widest to the narrowest. */
 export function layOut(root: FlameNode, width: number): Frame[][] {
   const rows: Frame[][] = [];
@@ -24,7 +26,8 @@ export function layOut(root: FlameNode, width: number): Frame[][] {
     const next: Frame[] = [];
     for (const parent of row) {
       let { left } = parent;
-      for (const node of [...parent.node.children].sort((one, other) => other.value - one.value)) {
+      const { children } = parent.node;
+      for (const node of children.length > 1 ? [...children].sort(byValue) : children) {
         const right = left + node.value * pixels;
         if (right - left < smallestFrame) break; // the others are narrower
         next.push({ node, parent, depth: rows.length, left, right });

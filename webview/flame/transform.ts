@@ -57,6 +57,7 @@ function merged(nodes: readonly FlameNode[]): FlameNode[] {
  * its callees as a frame of its own.
  */
 export function withOffCpu(node: FlameNode, off: FlameNode): FlameNode {
+  if (off.value === 0) return node;
   const below = new Map(off.children.map((child) => [child.key, child]));
   const children = node.children.map((child) => {
     const same = below.get(child.key);
@@ -163,15 +164,23 @@ export function at(root: FlameNode, path: Path): { readonly node: FlameNode; rea
   return { node, path: walked };
 }
 
-/** Puts frames with less than this time together, one frame for each caller: "… 312 smaller". */
+/** Puts frames with less than this time together, one frame for each caller: "… 312 smaller". Returns the same tree where there are none. */
 export function withoutSmall(node: FlameNode, least: number): FlameNode {
   if (node.children.length === 0) return node;
   const children: FlameNode[] = [];
   const small: FlameNode[] = [];
+  let isSame = true;
   for (const child of node.children) {
-    if (child.value < least || child.kind === "smaller") small.push(child);
-    else children.push(withoutSmall(child, least));
+    if (child.value < least || child.kind === "smaller") {
+      small.push(child);
+    } else {
+      const kept = withoutSmall(child, least);
+      children.push(kept);
+      isSame &&= kept === child;
+    }
   }
+  const isTogether = small.length === 0 || (small.length === 1 && small[0]?.kind === "smaller");
+  if (isSame && isTogether) return node;
   if (small.length > 0) children.push(together(small));
   return { ...node, children };
 }

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { smallerFrames, type FlameNode } from "../../../webview/flame/hierarchy";
+import { shownName, smallerFrames, type FlameNode } from "../../../webview/flame/hierarchy";
 import { rowsOf } from "../../../webview/flame/frame-rows";
 import { layOut } from "../../../webview/flame/layout";
 import { matcherOf, search } from "../../../webview/flame/search";
@@ -64,15 +64,21 @@ describe("changes of the flame graph", () => {
   it("puts small frames together", () => {
     const tree = node("main", 100, node("a", 90), node("b", 3), node("c", 1));
     const { children } = withoutSmall(tree, 5);
-    assert.deepEqual(children.map(({ name, value }) => [name, value]), [["a", 90], ["… 2 smaller", 4]]);
+    assert.deepEqual(children.map((child) => [shownName(child), child.value]), [["a", 90], ["… 2 smaller", 4]]);
   });
   it("puts small frames with those that the helper put together", () => {
     const with_ = (frames: number | undefined): unknown => {
       const helpers = smallerFrames(frames, { value: 6, off: 1, selfKnown: true, uncertainty: 0 });
-      return withoutSmall(node("main", 100, helpers, node("a", 90), node("b", 3)), 5).children.map(({ name, value, off }) => [name, value, off]);
+      return withoutSmall(node("main", 100, helpers, node("a", 90), node("b", 3)), 5).children.map((child) => [shownName(child), child.value, child.off]);
     };
     assert.deepEqual(with_(310), [["a", 90, 0], ["… 311 smaller", 9, 1]]);
     assert.deepEqual(with_(undefined), [["a", 90, 0], ["… smaller", 9, 1]], "the helper has not counted them");
+  });
+  it("keeps a tree without small frames as it is", () => {
+    const helpers = smallerFrames(310, { value: 6, off: 1, selfKnown: true, uncertainty: 0 });
+    const tree = node("main", 100, helpers, node("a", 90, node("f", 20)));
+    assert.equal(withoutSmall(tree, 5), tree);
+    assert.equal(withoutSmall(node("caller", 200, tree, node("b", 3)), 5).children[0], tree);
   });
   it("gives smaller frames the off-CPU time of callees that only the tree of off-CPU time has", () => {
     const smaller = smallerFrames(undefined, { value: 40, off: 0, selfKnown: true, uncertainty: 0 });

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { FunctionIdentity } from "../../../extension/src/protocol/protocol";
-import { maxDepth, hierarchyOf, type FlameNode } from "../../../webview/flame/hierarchy";
+import { maxDepth, hierarchyOf, shownName, type FlameNode } from "../../../webview/flame/hierarchy";
 
 function identity(name: string, binary = "/bin/a"): FunctionIdentity {
   return { name, binary, address: "0x1000", file: "/src/a.cpp", line: 3 };
@@ -36,7 +36,7 @@ describe("hierarchyOf", () => {
     const graph = columns([-1, 0, 1], [-1, 0, 1], [100, 90, 50]);
     const nodes = { ...graph.nodes, self: [10, 40, 50], smaller: [4, 30, 0], smaller_nodes: [-1, 312, 0] };
     const { root } = hierarchyOf({ functions, nodes });
-    const shape = (node: FlameNode): unknown => [node.name, node.kind, node.value, node.self, ...node.children.map(shape)];
+    const shape = (node: FlameNode): unknown => [shownName(node), node.kind, node.value, node.self, ...node.children.map(shape)];
     assert.deepEqual(shape(root), ["all", "frame", 100, 6, ["… smaller", "smaller", 4, 4], ["main", "frame", 90, 10, ["… 312 smaller", "smaller", 30, 30], ["work", "frame", 50, 50]]]);
     assert.throws(() => hierarchyOf({ functions, nodes: { ...nodes, smaller: [4] } }), /length/);
   });
