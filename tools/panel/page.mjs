@@ -13,6 +13,7 @@ const keysOfZooms = [...Array(zooms).fill(["ArrowDown", "ArrowDown", "Enter"]), 
 const viewport = { width: 1280, height: 900 };
 const pauseAfterZoom = 300; // ms
 const rounds = 5; // of all zooms, each followed by the same keys in an empty page
+const frameTime = 1e6 / 60; // us
 const leastPart = 0.0005; // of the full graph's time that a frame has
 
 // Without the colors of a theme, a canvas stays black.
@@ -131,12 +132,18 @@ async function untilQuiet() {
 
 const framesDrawn = () => Number(globalThis.document.querySelector(".graph").dataset.frames);
 
-// Counts what the browser's trace contains: frames shown and dropped, and the longest task of a main thread, ms.
+// Counts what the browser's trace contains: frames shown and dropped, and the longest task of a main thread, ms. A dropped frame is
+// `slow` unless the key or the answer that needs it came after it began: then the next frame shows that, as in an empty page.
 function summaryOf(trace) {
   const { traceEvents } = JSON.parse(trace.toString("utf8"));
-  const count = (name) => traceEvents.filter((event) => event.name === name).length;
-  const tasks = traceEvents.filter(({ name, dur }) => name === "RunTask" && dur !== undefined);
-  return { shown: count("DrawFrame"), dropped: count("DroppedFrame"), longest: tasks.reduce((most, { dur }) => Math.max(most, dur / 1000), 0) };
+  const named = (name) => traceEvents.filter((event) => event.name === name);
+  const drawing = new Set(named("Paint").map(({ tid }) => tid)); // threads of pages, not of workers
+  const work = [...named("EventDispatch").filter(({ args }) => args.data.type === "keydown"), ...named("HandlePostMessage").filter(({ tid }) => drawing.has(tid))];
+  const began = (from, to) => work.some(({ ts }) => from <= ts && ts < to);
+  const dropped = named("DroppedFrame");
+  const slow = dropped.filter(({ ts }) => began(ts - frameTime, ts) || !began(ts, ts + frameTime));
+  const tasks = named("RunTask").filter(({ dur }) => dur !== undefined);
+  return { shown: named("DrawFrame").length, dropped: dropped.length, slow: slow.length, longest: tasks.reduce((most, { dur }) => Math.max(most, dur / 1000), 0) };
 }
 
 const categories = ["devtools.timeline", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame"];
