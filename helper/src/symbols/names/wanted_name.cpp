@@ -132,6 +132,9 @@ std::optional<std::size_t> WantedName::match_name(std::string_view demangled,
   if (demangled == name_ || linkage_name == name_) {
     return 0;
   }
+  if (is_identifier_ && demangled_.empty() && !demangled.contains(last_)) {
+    return std::nullopt; // most functions
+  }
   const NameShape shape = shape_of(demangled);
   if (const auto kind = match_shape(shape.plain, shape.components)) {
     return kind;
