@@ -76,7 +76,7 @@ void BlockEncoder::fill_columns(std::span<const Row> rows, const BlockEntry& ent
 }
 
 BlockEntry BlockEncoder::encode(std::vector<Row>& rows, std::span<const Extra> extras,
-                                StartIndex starts) {
+                                const StartIndex& starts) {
   constexpr std::size_t extra_columns = 6;
   if (!std::ranges::is_sorted(rows, {}, &Row::order)) {
     std::ranges::sort(rows, {}, &Row::order);

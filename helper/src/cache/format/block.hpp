@@ -53,7 +53,7 @@ public:
   // offset, checksum and thread. There is at least one row, and at most 65,535. `starts`: those of
   // the thread.
   [[nodiscard]] BlockEntry encode(std::vector<Row>& rows, std::span<const Extra> extras,
-                                  StartIndex starts);
+                                  const StartIndex& starts);
   // Returns the sums of the rows that were encoded last.
   [[nodiscard]] FunctionSums sums(std::span<const Row> rows, std::span<const Extra> extras) const;
   // Returns the block, which is valid until the next one is encoded.

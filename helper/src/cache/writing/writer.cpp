@@ -18,13 +18,18 @@
 namespace ptlens::cache {
 namespace {
 
-// Passes the bytes of the objects on, and then zeros up to a multiple of the alignment.
+// Returns the zeros that follow so many bytes, up to a multiple of the alignment.
+std::span<const std::byte> padding_after(std::size_t bytes) {
+  static constexpr std::array<std::byte, alignment> zeros{};
+  return std::span(zeros).first((alignment - bytes % alignment) % alignment);
+}
+
+// Passes the bytes of the objects on, and then the padding.
 template <class T, class Use>
 void give_padded(std::span<const T> things, const Use& use) {
-  static constexpr std::array<std::byte, alignment> zeros{};
   const auto bytes = std::as_bytes(things);
   use(bytes);
-  use(std::span(zeros).first((alignment - bytes.size() % alignment) % alignment));
+  use(padding_after(bytes.size()));
 }
 
 struct Placed {
@@ -379,7 +384,7 @@ Result<std::shared_ptr<CallCache>> Writer::finish(const std::string& key,
     mark_inner(late_[i], blocks_of[i]);
   }
   output_.append(std::vector<std::byte>(column_padding)); // see Column
-  output_.append(std::vector<std::byte>((alignment - output_.size() % alignment) % alignment));
+  output_.append(padding_after(output_.size()));
   FileHeader header;
   append_lists(key, description, header);
   write_header(header);

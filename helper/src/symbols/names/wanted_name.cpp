@@ -123,8 +123,8 @@ std::optional<std::size_t> WantedName::match(std::string_view demangled,
   return best;
 }
 
-bool WantedName::may_match(std::string_view linkage_name) const {
-  return !is_identifier_ || linkage_name.contains(last_);
+bool WantedName::may_match(std::string_view name) const {
+  return !is_identifier_ || name.contains(last_);
 }
 
 std::optional<std::size_t> WantedName::match_name(std::string_view demangled,
@@ -132,7 +132,7 @@ std::optional<std::size_t> WantedName::match_name(std::string_view demangled,
   if (demangled == name_ || linkage_name == name_) {
     return 0;
   }
-  if (is_identifier_ && demangled_.empty() && !demangled.contains(last_)) {
+  if (demangled_.empty() && !may_match(demangled)) {
     return std::nullopt; // most functions
   }
   const NameShape shape = shape_of(demangled);

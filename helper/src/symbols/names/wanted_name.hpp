@@ -32,8 +32,9 @@ public:
   [[nodiscard]] std::optional<std::size_t> match(std::string_view demangled,
                                                  std::span<const std::string> linkage_names) const;
   [[nodiscard]] bool has_version() const { return !version_.empty(); }
-  // Returns false where no demangled form of the linkage name matches, without demangling it.
-  [[nodiscard]] bool may_match(std::string_view linkage_name) const;
+  // Returns false where no demangled form of the name matches, whether the name is mangled or not.
+  // It is not demangled.
+  [[nodiscard]] bool may_match(std::string_view name) const;
 
 private:
   [[nodiscard]] std::optional<std::size_t> match_name(std::string_view demangled,
